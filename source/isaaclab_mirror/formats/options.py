@@ -1,0 +1,50 @@
+"""Options of readers and writers that are not physics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class D6Style(StrEnum):
+    """What a D6 or spherical joint with three free rotations becomes."""
+
+    BALL = "ball"
+    """Exact kinematics: PhysX's coordinates are a rotation vector. Limits of single axes become one cone."""
+    HINGES = "hinges"
+    """Three hinges: limits of single axes kept, kinematics right to first order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """How a robot file is read."""
+
+    prim: str | None = None
+    """Prim that holds the robot, where the stage holds several."""
+    variants: Mapping[str, str] = field(default_factory=dict)
+    """Variant set → variant."""
+    fix_base: bool | None = None
+    """True or False overrides what the file says; None keeps it."""
+    d6: D6Style = D6Style.BALL
+    allow_outside: bool = False
+    """Read assets outside the folder of the file (Isaac assets reference `../../`): relative paths up to the
+    root given by the file's own references are always followed; absolute paths and remote ones only with this."""
+    visuals: bool = True
+    """Read visual geometry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteOptions:
+    """How a robot file is written."""
+
+    scene: bool = False
+    """MJCF: also write `scene.xml` beside the robot, with ground and light."""
+    ground: bool = False
+    """Add a ground plane to the robot file itself."""
+    package: str | None = None
+    """URDF: spell mesh paths `package://<package>/…`."""
+    mesh_format: str = "auto"
+    """`stl`, `obj` or `auto`: STL, or OBJ where a texture needs coordinates."""
+    transmissions: bool = True
+    """URDF: write `<transmission>` and `<ros2_control>` for drives."""

@@ -1,0 +1,60 @@
+"""The one options object of `lower`: what decides how an engine's number becomes another's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fidelity(StrEnum):
+    """Which numbers the lowered robot carries."""
+
+    NOMINAL = "nominal"
+    """As the source states them: kv = kd, MuJoCo's own contact defaults."""
+    PHYSX = "physx"
+    """The best static parameters for moving as PhysX does."""
+    EMULATE = "emulate"
+    """PhysX's solver step is run by the simulator; the file is as `nominal`."""
+
+
+class ContactModel(StrEnum):
+    """How PhysX contacts become solref and solimp."""
+
+    AUTO = "auto"
+    """MuJoCo's defaults for `nominal`, the measured law for `physx`."""
+    MUJOCO = "mujoco"
+    MEASURED = "measured"
+    STANDARD = "standard"
+    """The conversion standard's formula 4.1.1. Measured far too soft: for conformance only, with a warning."""
+
+
+class JointFriction(StrEnum):
+    """What PhysX joint friction becomes."""
+
+    DYNAMIC = "dynamic"
+    """frictionloss = dynamic friction effort."""
+    STATIC = "static"
+    """frictionloss = static friction effort."""
+    OFF = "off"
+
+
+class SolverPreset(StrEnum):
+    """The standard's section 4.2, or what the source says."""
+
+    SOURCE = "source"
+    TRAINING = "training"
+    VALIDATION = "validation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoweringOptions:
+    """How `lower` chooses."""
+
+    fidelity: Fidelity = Fidelity.NOMINAL
+    contact_model: ContactModel = ContactModel.AUTO
+    joint_friction: JointFriction = JointFriction.DYNAMIC
+    timestep: float | None = None
+    """Seconds; None takes the source's, else 1/200."""
+    substeps: int = 1
+    """MuJoCo steps per PhysX step: the written timestep is divided by it."""
+    solver: SolverPreset = SolverPreset.SOURCE
