@@ -1,0 +1,54 @@
+# Needs git, make and Python ≥ 3.11; everything else goes into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: install demo test test-all lint format isaaclab-env test-isaaclab bench docs-diagnostics docs-images clean
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed; choose one: make PYTHON=python3.12 …")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: install
+	$(BIN)/python scripts/demo.py --output build/demo
+
+test: install
+	$(BIN)/python -m pytest -n auto -q
+
+test-all: install
+	$(BIN)/python -m pytest -n auto -q -m 'not isaaclab'
+	@if test -e $(VENV)-isaaclab; then $(MAKE) --no-print-directory test-isaaclab; \
+	else echo 'The tests on the genuine Isaac Lab were left out: make isaaclab-env test-isaaclab'; fi
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+isaaclab-env:
+	scripts/isaaclab_env.sh
+
+test-isaaclab:
+	scripts/isaaclab_env.sh --test
+
+bench: install
+	$(BIN)/python benchmarks/convert.py
+
+docs-diagnostics: install
+	$(BIN)/python scripts/make_docs.py diagnostics
+
+docs-images: install
+	$(BIN)/python scripts/make_docs.py images
+
+clean:
+	rm -rf build dist $(VENV)
