@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.diagnostics import InputError
-from isaaclab_mirror.robot.geometry import MeshAsset
+from isaaclab_mirror.robot.geometry import Compound, MeshAsset, MeshShape, Shape
+from isaaclab_mirror.robot.model import Robot
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,6 +80,23 @@ class MeshFolder:
 def write_mesh(mesh: MeshAsset, folder: Path, *, mesh_format: str = "auto") -> Path:
     """Write one mesh into `folder` under its own (made safe) name; what stood there is replaced."""
     return MeshFolder(folder, mesh_format).add(mesh)
+
+
+def textured_meshes(robot: Robot) -> frozenset[str]:
+    """Names of the meshes whose texture coordinates someone looks at; of the others they need not be written."""
+    textured = {material.name for material in robot.materials if material.texture is not None}
+    meshes: set[str] = set()
+    for geom in robot.geoms:
+        if not geom.visible or geom.material not in textured:
+            continue
+        shapes: list[Shape] = [geom.shape]
+        while shapes:
+            shape = shapes.pop()
+            if isinstance(shape, Compound):
+                shapes += [part for _, part in shape.parts]
+            elif isinstance(shape, MeshShape):
+                meshes.add(shape.mesh)
+    return frozenset(meshes)
 
 
 def content_key(mesh: MeshAsset) -> bytes:

@@ -1,0 +1,61 @@
+"""Small dealings with MjSpec that differ between MuJoCo's generations (3.4 … 4.0), or that it keeps to itself."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+DIGITS = 15
+"""Significant digits of written numbers: a double survives to its last bit but one, and 0.1 stays 0.1."""
+
+
+@cache
+def _library() -> Any:
+    import mujoco
+
+    folder = Path(mujoco.__file__).parent
+    found = sorted(folder.glob("libmujoco*.so*")) + sorted(folder.glob("libmujoco*.dylib")) + sorted(folder.glob("mujoco.dll"))
+    return ctypes.CDLL(str(found[0])) if found else None
+
+
+def set_full_precision() -> bool:
+    """Let MuJoCo's XML writer keep every digit (its default is six). False where this build cannot."""
+    library = _library()
+    setter = getattr(library, "_mjPRIVATE__set_xml_precision", None) if library is not None else None
+    if setter is None:
+        return False
+    setter.argtypes = [ctypes.c_int]
+    setter(DIGITS)
+    return True
+
+
+def set_polynomial(element: Any, name: str, value: float) -> None:
+    """Stiffness and damping: a number in MuJoCo 3, the first coefficient of a polynomial in MuJoCo 4."""
+    present = getattr(element, name)
+    if hasattr(present, "__len__"):
+        present[0] = value
+    else:
+        setattr(element, name, value)
+
+
+def enum(kind: str, prefix: str, token: str) -> Any:
+    """`enum("mjtIntegrator", "mjINT_", "implicitfast")`."""
+    import mujoco
+
+    return getattr(getattr(mujoco, kind), prefix + token.upper())
+
+
+_NOISE = re.compile(r'\b(pos|quat|axis|fromto|ipos|iquat)="([^"]*)"')
+
+
+def without_noise(xml: str) -> str:
+    """Positions and directions below 1e-13 are rounding of the mesh compiler: written as 0."""
+
+    def clean(match: re.Match[str]) -> str:
+        numbers = ("0" if abs(float(x)) < 1e-13 else x for x in match.group(2).split())
+        return f'{match.group(1)}="{" ".join(numbers)}"'
+
+    return _NOISE.sub(clean, xml)

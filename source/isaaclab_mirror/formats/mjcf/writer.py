@@ -1,0 +1,93 @@
+"""Lowered → MJCF, through mujoco.MjSpec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from isaaclab_mirror.diagnostics import Diagnostics, Fidelity, InputError
+from isaaclab_mirror.formats.mjcf.assets import FOLDER, Assets
+from isaaclab_mirror.formats.mjcf.bodies import BodyWriter
+from isaaclab_mirror.formats.mjcf.controls import (
+    write_actuator,
+    write_contacts,
+    write_custom,
+    write_equality,
+    write_keyframes,
+    write_options,
+    write_tendon,
+)
+from isaaclab_mirror.formats.mjcf.scene import scene_text
+from isaaclab_mirror.formats.mjcf.spec import set_full_precision, without_noise
+from isaaclab_mirror.formats.options import WriteOptions
+from isaaclab_mirror.physics.lowered import Lowered
+
+
+def build_spec(
+    lowered: Lowered, folder: Path, options: WriteOptions, found: Diagnostics, fidelity: Fidelity
+) -> tuple[Any, list[Path]]:
+    """The robot as an MjSpec whose assets stand in `folder`; also the files written."""
+    import mujoco
+
+    spec = mujoco.MjSpec()
+    spec.modelname = lowered.robot.name
+    spec.comment = (
+        f" Written by isaaclab-mirror; fidelity {lowered.options.fidelity.value}; "
+        f"from {lowered.robot.source.file.name if lowered.robot.source else 'a model'} "
+    )
+    spec.compiler.degree = False
+    spec.modelfiledir = str(folder)
+    spec.meshdir = FOLDER
+    spec.texturedir = FOLDER
+    write_options(spec, lowered, found)
+    assets = Assets(spec, folder, lowered.robot, options.mesh_format, found)
+    assets.add_materials(fidelity)
+    BodyWriter(spec, lowered, assets, found, fidelity).write()
+    if options.ground:
+        _add_ground(spec)
+    for tendon in lowered.robot.tendons:
+        write_tendon(spec, tendon)
+    fidelity.kept("tendons", len(lowered.robot.tendons))
+    for actuator in lowered.actuators:
+        write_actuator(spec, actuator)
+    for equality in lowered.equalities:
+        write_equality(spec, equality)
+    write_contacts(spec, lowered)
+    write_keyframes(spec, lowered, found, fidelity)
+    write_custom(spec, lowered)
+    return spec, assets.files
+
+
+def _add_ground(spec: Any) -> None:
+    import mujoco
+
+    spec.worldbody.add_geom(name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
+
+
+def write_mjcf(
+    lowered: Lowered, target: Path, options: WriteOptions, found: Diagnostics, fidelity: Fidelity
+) -> list[Path]:
+    """Write the file and its assets beside it; the files written, the target first."""
+    if not lowered.robot.links:
+        raise InputError("E013", target, "there is no link to write")
+    spec, files = build_spec(lowered, target.parent, options, found, fidelity)
+    try:
+        spec.compile()
+    except ValueError as error:
+        where = lowered.robot.source or target.name
+        raise InputError(
+            "E033", str(where), f"MuJoCo cannot compile the robot: {_short(error)}", "look at the element it names"
+        ) from None
+    if not set_full_precision():
+        found.warn("E034", "MuJoCo", "this build writes six digits only")
+    target.write_text(without_noise(spec.to_xml()), encoding="utf-8")
+    written = [target, *files]
+    if options.scene:
+        scene = target.with_name(f"{target.stem}_scene{target.suffix}")
+        scene.write_text(scene_text(lowered, target.name), encoding="utf-8")
+        written.append(scene)
+    return written
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

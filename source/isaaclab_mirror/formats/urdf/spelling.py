@@ -1,0 +1,90 @@
+"""How URDF spells numbers, vectors, poses and names."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from isaaclab_mirror.diagnostics import Diagnostics, InputError, Source
+from isaaclab_mirror.rotations import Pose, Quat, Vec3, matrix_from_quat, quat_normalize
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element as Element
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the same double."""
+    value = float(value)
+    if not math.isfinite(value):
+        raise InputError("E003", "URDF", f"a number is {value}", hint="URDF holds finite numbers alone: repair the source")
+    if value == 0.0:
+        return "0"  # also of −0.0
+    return repr(value).removesuffix(".0")
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Several, with a space between."""
+    return " ".join(map(number, values))
+
+
+def rpy(quat: Quat) -> Vec3:
+    """Roll, pitch, yaw [rad]: R = Rz(yaw)·Ry(pitch)·Rx(roll), to the last digits also beside gimbal lock.
+
+    There roll and yaw are each known badly, but any error of the yaw taken first is made good by a roll that is read
+    from Rz(−yaw)·R. Measured within 1e-8 rad of the lock: 4e-16, against 4e-7 with both read from R.
+    """
+    m = matrix_from_quat(quat_normalize(quat))
+    yaw = math.atan2(m[1][0], m[0][0]) if math.hypot(m[0][0], m[1][0]) > 1e-12 else 0.0
+    c, s = math.cos(yaw), math.sin(yaw)
+    roll = math.atan2(s * m[0][2] - c * m[1][2], c * m[1][1] - s * m[0][1])
+    return (roll, math.atan2(-m[2][0], c * m[0][0] + s * m[1][0]), yaw)
+
+
+def add_origin(element: Element, pose: Pose) -> None:
+    """An `<origin>`; none for the identity, which is URDF's default."""
+    from lxml import etree
+
+    angles = rpy(pose.quat_wxyz)
+    if not any(pose.pos) and not any(angles):
+        return
+    etree.SubElement(element, "origin", xyz=numbers(pose.pos), rpy=numbers(angles))
+
+
+def moved(pose: Pose, shift: Vec3) -> Pose:
+    """A pose in a link's own frame, seen from the link's frame after that was moved by `shift`."""
+    x, y, z = pose.pos
+    return Pose((x - shift[0], y - shift[1], z - shift[2]), pose.quat_wxyz)
+
+
+def comment_text(text: str) -> str:
+    """Text that may stand in an XML comment."""
+    return _NOT_XML.sub("_", text).replace("--", "- -").rstrip("-")
+
+
+class Names:
+    """Names of one kind of element: as the source has them, but legal in XML and each once."""
+
+    def __init__(self, kind: str, found: Diagnostics) -> None:
+        self._kind = kind
+        self._found = found
+        self._taken: set[str] = set()
+
+    def give(self, name: str, source: Source | None = None) -> str:
+        """`name`, or the closest that is free; a change is a diagnostic."""
+        legal = _NOT_XML.sub("_", name) or self._kind
+        free, count = legal, 1
+        while free in self._taken:
+            free, count = f"{legal}_{count}", count + 1
+        self._taken.add(free)
+        if free != name:
+            why = "is taken" if legal == name else "is empty or holds characters that XML forbids"
+            self._found.warn("E027", source or name, f"{self._kind} name {name!r} {why}: written as {free!r}")
+        return free
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Names that later ones must avoid."""
+        self._taken.update(names)

@@ -1,0 +1,140 @@
+"""Mass properties of bodies by PhysX's rules (measured): authored numbers first, else from colliders, else a small sphere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from isaaclab_mirror.formats.usd.geoms import ReadGeom
+from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
+from isaaclab_mirror.formats.usd.values import number, quat, vec3
+from isaaclab_mirror.robot.geometry import Approximation, MeshAsset, MeshShape
+from isaaclab_mirror.robot.inertia import (
+    Inertia,
+    MassProperties,
+    add_tensors,
+    combined,
+    diagonalize,
+    parallel_axis,
+    shape_properties,
+)
+from isaaclab_mirror.rotations import IDENTITY_QUAT
+
+DEFAULT_DENSITY = 1000.0
+"""[kg/m³], where neither collider, body nor material says one."""
+DEFAULT_RADIUS = 0.1
+"""[m] of the sphere that PhysX assumes where there is no collider: I = 0.4·m·r² = 0.004·m."""
+
+HullOf = Callable[[MeshAsset], MeshAsset]
+
+
+def mujoco_inertia(stage: UsdRobotStage, body: Record) -> Inertia | None:
+    """A body of MuJoCo's dialect: what is authored, or None (MuJoCo computes it from the geoms)."""
+    mass = number(body.prim, "physics:mass", stage.file)
+    if mass is None:
+        return None
+    com = vec3(body.prim, "physics:centerOfMass", stage.file) or (0.0, 0.0, 0.0)
+    diagonal = vec3(body.prim, "physics:diagonalInertia", stage.file) or (0.0, 0.0, 0.0)
+    return Inertia(
+        mass_kg=mass,
+        com_m=com,
+        diagonal_kgm2=diagonal,
+        principal_wxyz=quat(body.prim, "physics:principalAxes") or IDENTITY_QUAT,
+    )
+
+
+def physx_inertia(
+    stage: UsdRobotStage,
+    body: Record,
+    geoms: Sequence[ReadGeom],
+    meshes: dict[str, MeshAsset],
+    densities: dict[str, float],
+    hull_of: HullOf,
+) -> Inertia:
+    """A body of PhysX's dialect, in SI units.
+
+    mass > 0 authored wins; zero or negative is as unauthored. A collider's own mass or density wins over the body's
+    density, that over the material's, that over 1000 kg/m³. Authored inertia (any component not zero) is taken as it is.
+    An authored centre of mass scales with the body; it moves a computed inertia by the parallel-axis term.
+    """
+    prim, file, unit = body.prim, stage.file, stage.metres
+    source = stage.source(prim)
+    _, scale = stage.world_pose(prim)
+    mass = number(prim, "physics:mass", file)
+    if mass is not None and not math.isfinite(mass):
+        mass = None
+    if mass is not None and mass < 0.0:
+        stage.found.warn("E004", source, f"mass {mass:g} is not positive: computed as if unauthored, as PhysX does")
+    density = number(prim, "physics:density", file)
+    com = vec3(prim, "physics:centerOfMass", file)
+    diagonal = vec3(prim, "physics:diagonalInertia", file)
+    axes = quat(prim, "physics:principalAxes")
+    own_density = density * stage.kilograms / unit**3 if density else None
+    solid = _colliders(stage, body, geoms, meshes, densities, own_density, hull_of)
+    authored_mass = mass * stage.kilograms if mass is not None and mass > 0.0 else None
+    if solid is not None and solid.mass_kg > 0.0:
+        total, origin = authored_mass or solid.mass_kg, "colliders"
+        solid = solid.scaled(total)
+    else:
+        total = authored_mass or 1.0 * stage.kilograms
+        moment = 0.4 * total * (DEFAULT_RADIUS * 1.0) ** 2
+        solid = MassProperties(
+            total, (0.0, 0.0, 0.0), ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment))
+        )
+        origin = "default"
+        if authored_mass is None:
+            stage.found.info(
+                "E004",
+                source,
+                "no mass and no collider: PhysX gives such a frame 1 kg, and so does this file",
+                "author physics:mass, or remove PhysicsRigidBodyAPI from a mere frame",
+            )
+    place = solid.com_m
+    if com is not None:
+        place = (com[0] * scale[0] * unit, com[1] * scale[1] * unit, com[2] * scale[2] * unit)
+    if diagonal is not None and any(diagonal):
+        metric = stage.kilograms * unit**2
+        moments = (diagonal[0] * metric, diagonal[1] * metric, diagonal[2] * metric)
+        return Inertia(
+            mass_kg=total,
+            com_m=place,
+            diagonal_kgm2=moments,
+            principal_wxyz=axes or IDENTITY_QUAT,
+            origin="authored" if authored_mass is not None else origin,
+        )
+    tensor = solid.tensor_kgm2
+    if com is not None and origin == "colliders":
+        shift = (solid.com_m[0] - place[0], solid.com_m[1] - place[1], solid.com_m[2] - place[2])
+        tensor = add_tensors(tensor, parallel_axis(total, shift))
+    moments, principal = diagonalize(tensor)
+    return Inertia(mass_kg=total, com_m=place, diagonal_kgm2=moments, principal_wxyz=principal, origin=origin)
+
+
+def _colliders(
+    stage: UsdRobotStage,
+    body: Record,
+    geoms: Sequence[ReadGeom],
+    meshes: dict[str, MeshAsset],
+    densities: dict[str, float],
+    body_density: float | None,
+    hull_of: HullOf,
+) -> MassProperties | None:
+    """The colliders of a body together; a disabled collider counts too."""
+    parts: list[MassProperties] = []
+    for read in geoms:
+        collision = read.geom.collision
+        if collision is None:
+            continue
+        density = collision.density_kgm3 or body_density or densities.get(collision.material or "") or DEFAULT_DENSITY
+        mesh = None
+        if isinstance(read.geom.shape, MeshShape):
+            mesh = meshes[read.geom.shape.mesh]
+            if collision.approximation is not Approximation.SDF:
+                mesh = hull_of(mesh)
+        solid = shape_properties(read.geom.shape, density, mesh)
+        if solid is None:
+            continue
+        if collision.mass_kg:
+            solid = solid.scaled(collision.mass_kg)
+        parts.append(solid.moved(read.geom.pose))
+    return combined(parts) if parts else None

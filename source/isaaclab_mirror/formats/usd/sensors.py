@@ -1,0 +1,89 @@
+"""Sites, cameras and Isaac's sensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isaaclab_mirror.formats.usd.geoms import GeomReader
+from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
+from isaaclab_mirror.formats.usd.values import authored, decompose, value
+from isaaclab_mirror.robot.geometry import Sphere
+from isaaclab_mirror.robot.sensors import Sensor, SensorType, Site
+from isaaclab_mirror.rotations import Pose
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pxr import Sdf
+
+ISAAC_SENSORS = {
+    "IsaacImuSensor": SensorType.IMU,
+    "IsaacContactSensor": SensorType.CONTACT,
+    "IsaacRtxLidarSensorAPI": SensorType.LIDAR,
+    "IsaacLightBeamSensor": SensorType.LIDAR,
+}
+
+
+def read_site(reader: GeomReader, record: Record, links: Mapping[Sdf.Path, str]) -> Site:
+    """A gprim with MjcSiteAPI."""
+    pose, scale, _ = reader._place(record)
+    shaped = reader._primitive(record, scale, exact=True) if record.type_name != "Mesh" else None
+    turn, shape = shaped if shaped is not None else ((1.0, 0.0, 0.0, 0.0), Sphere(0.005))
+    group = authored(record.prim, "mjc:group")
+    return Site(
+        name=record.prim.GetDisplayName() or record.path.name,
+        link=None if record.body is None else links.get(record.body),
+        pose=pose @ Pose((0.0, 0.0, 0.0), turn),
+        shape=shape,
+        rgba=reader._colour(record.prim),
+        mujoco={} if group is None else {"group": int(group)},
+        source=reader.stage.source(record.prim),
+    )
+
+
+def read_sensors(stage: UsdRobotStage, links: Mapping[Sdf.Path, str]) -> list[Sensor]:
+    """Cameras and Isaac sensor prims below the robot's links."""
+    result: list[Sensor] = []
+    for record in stage.others.get("Camera", []):
+        if record.body is None or record.body not in links:
+            continue
+        prim = record.prim
+        # USD states apertures and focal length in tenths of a stage unit.
+        tenth = stage.metres / 10
+        result.append(
+            Sensor(
+                name=record.path.name,
+                type=SensorType.CAMERA,
+                link=links[record.body],
+                pose=_relative(stage, record),
+                properties={
+                    "focal_length_m": float(value(prim, "focalLength", 50.0)) * tenth,
+                    "horizontal_aperture_m": float(value(prim, "horizontalAperture", 20.955)) * tenth,
+                    "vertical_aperture_m": float(value(prim, "verticalAperture", 15.2908)) * tenth,
+                },
+                source=stage.source(prim),
+            )
+        )
+    for type_name, records in stage.others.items():
+        kind = ISAAC_SENSORS.get(type_name)
+        for record in records if kind is not None else ():
+            if record.body is not None and record.body in links:
+                assert kind is not None
+                result.append(
+                    Sensor(
+                        name=record.path.name,
+                        type=kind,
+                        link=links[record.body],
+                        pose=_relative(stage, record),
+                        source=stage.source(record.prim),
+                    )
+                )
+    return result
+
+
+def _relative(stage: UsdRobotStage, record: Record) -> Pose:
+    body, _ = stage.world_pose(stage.bodies[record.body].prim)  # type: ignore[index]
+    world, _ = decompose(stage.cache.GetLocalToWorldTransform(record.prim))
+    pose, _ = stage.world_pose(record.prim)
+    del world
+    return body.inverse() @ pose

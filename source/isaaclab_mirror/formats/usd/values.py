@@ -1,0 +1,136 @@
+"""Small readers of attributes and transforms: plain Python values in SI units, refused when they are not finite."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import TYPE_CHECKING, Any
+
+from isaaclab_mirror.diagnostics import InputError, Source
+from isaaclab_mirror.rotations import Pose, Quat, Vec3, quat_from_matrix, quat_normalize
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pxr import Gf, Usd
+
+UNLIMITED = 1e30
+"""PhysX and USD say "none" with inf or the largest float32."""
+
+
+def value(prim: Usd.Prim, name: str, default: Any = None) -> Any:
+    """An attribute's value, or the default where it is neither authored nor given by a schema."""
+    attribute = prim.GetAttribute(name)
+    if not attribute:
+        return default
+    found = attribute.Get()
+    return default if found is None else found
+
+
+def authored(prim: Usd.Prim, name: str) -> Any:
+    """An attribute's authored value, or None."""
+    attribute = prim.GetAttribute(name)
+    return attribute.Get() if attribute and attribute.HasAuthoredValue() else None
+
+
+def shortest(x: float) -> float:
+    """The shortest decimal that is the same float32: what the author wrote (0.6, not 0.600000023841858)."""
+    if x == 0.0 or not math.isfinite(x):
+        return x
+    try:
+        if struct.unpack("f", struct.pack("f", x))[0] != x:
+            return x  # a double: every digit is the author's
+    except OverflowError:
+        return x
+    for digits in (6, 7, 8, 9):
+        short = float(f"{x:.{digits}g}")
+        if struct.unpack("f", struct.pack("f", short))[0] == x:
+            return short
+    return x
+
+
+def number(prim: Usd.Prim, name: str, file: Path) -> float | None:
+    """An authored number. NaN is refused; infinities stay (they mean "no limit" in many places)."""
+    found = authored(prim, name)
+    if found is None:
+        return None
+    if not isinstance(found, int | float):
+        raise InputError("E014", Source(file, f"{prim.GetPath()}.{name}"), f"expected a number, found {found!r}")
+    if math.isnan(found):
+        raise InputError(
+            "E014", Source(file, f"{prim.GetPath()}.{name}"), "the value is not a number", "author a finite value"
+        )
+    return shortest(float(found))
+
+
+def finite(prim: Usd.Prim, name: str, file: Path, default: float = 0.0) -> float:
+    """A number that must be finite."""
+    found = number(prim, name, file)
+    if found is None:
+        return default
+    if math.isinf(found) or abs(found) > UNLIMITED:
+        raise InputError(
+            "E014", Source(file, f"{prim.GetPath()}.{name}"), f"the value is {found}", "author a finite value"
+        )
+    return found
+
+
+def limit(prim: Usd.Prim, name: str, file: Path) -> float | None:
+    """A bound; None where it is unauthored or infinite."""
+    found = number(prim, name, file)
+    return None if found is None or abs(found) > UNLIMITED else found
+
+
+def vec3(prim: Usd.Prim, name: str, file: Path) -> Vec3 | None:
+    """An authored, finite vector; None where it is unauthored or marked as such with infinities."""
+    found = authored(prim, name)
+    if found is None:
+        return None
+    x, y, z = (shortest(float(c)) for c in found)
+    if any(math.isnan(c) for c in (x, y, z)):
+        raise InputError(
+            "E014", Source(file, f"{prim.GetPath()}.{name}"), f"not a number in {found}", "author finite values"
+        )
+    return None if any(abs(c) > UNLIMITED for c in (x, y, z)) else (x, y, z)
+
+
+def quat(prim: Usd.Prim, name: str) -> Quat | None:
+    """An authored quaternion, normalised; None where unauthored or zero (USD's "not computed")."""
+    found = authored(prim, name)
+    if found is None:
+        return None
+    q = (float(found.GetReal()), *(float(c) for c in found.GetImaginary()))
+    return quat_normalize(q) if any(q) and all(math.isfinite(c) for c in q) else None  # type: ignore[arg-type]
+
+
+def targets(prim: Usd.Prim, name: str) -> list[Any]:
+    """Target paths of a relationship."""
+    relationship = prim.GetRelationship(name)
+    return list(relationship.GetTargets()) if relationship else []
+
+
+def decompose(matrix: Gf.Matrix4d) -> tuple[Pose, Vec3]:
+    """A transform as a pose and the scale along its own axes.
+
+    USD multiplies row vectors: row i of the matrix is the image of axis i. A mirroring is put into all three scales,
+    as PhysX does: the pose of a body scaled (−1, 1, 1) reads back as a half turn about x.
+    """
+    rows = [matrix.GetRow3(i) for i in range(3)]
+    scale = [r.GetLength() for r in rows]
+    if matrix.GetDeterminant3() < 0:
+        scale = [-s for s in scale]
+    units = [tuple(c / s for c in r) if s else None for r, s in zip(rows, scale, strict=True)]
+    if None in units:
+        units = [tuple(float(i == j) for j in range(3)) for i in range(3)]
+    a, b, c = units  # type: ignore[misc]
+    if abs(sum(x * y for x, y in zip(a, b, strict=True))) + abs(sum(x * y for x, y in zip(b, c, strict=True))) > 1e-6:
+        clean = matrix.RemoveScaleShear()
+        a, b, c = (tuple(clean.GetRow3(i)) for i in range(3))
+    columns = ((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]))
+    t = matrix.GetRow3(3)
+    return Pose((t[0], t[1], t[2]), quat_from_matrix(columns)), (scale[0], scale[1], scale[2])
+
+
+def scaled(pose: Pose, factor: float) -> Pose:
+    """A pose whose position is in other units of length."""
+    return pose if factor == 1.0 else Pose(tuple(c * factor for c in pose.pos), pose.quat_wxyz)  # type: ignore[arg-type]

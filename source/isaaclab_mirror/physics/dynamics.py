@@ -1,0 +1,70 @@
+"""The joint-space mass matrix of a robot at its zero pose: what an acceleration drive's gains and a softened leg need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from isaaclab_mirror.robot.joints import AxisKind, JointType
+from isaaclab_mirror.robot.model import Robot
+from isaaclab_mirror.rotations import Pose, rotate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def mass_matrix(robot: Robot) -> tuple[NDArray[Any], list[str]]:
+    """M at zero, armature included, and the axis behind each row ("" for the six of a floating base).
+
+    M = Σ over links of Jᵀ·diag(m, I)·J with the Jacobian of each link's centre of mass: plain rather than fast.
+    """
+    import numpy as np
+
+    columns: list[tuple[str, str, Any, Any]] = []  # axis name, link that it moves, direction, point (None: slide)
+    poses: dict[str, Pose] = {}
+    chain: dict[str, list[int]] = {}
+    armature: list[float] = []
+    for joint in robot.joints:
+        parent = poses[joint.parent] if joint.parent is not None else Pose()
+        pose = parent @ joint.origin
+        poses[joint.child] = pose
+        rows = list(chain[joint.parent]) if joint.parent is not None else []
+        if joint.type is JointType.FLOATING:
+            for k in range(6):
+                unit = np.eye(3)[k % 3]
+                rows.append(len(columns))
+                columns.append(("", joint.child, unit, None if k < 3 else np.array(pose.pos)))
+                armature.append(0.0)
+        for axis in joint.axes:
+            anchor = np.array(pose.apply(axis.anchor_m))
+            for unit in np.eye(3) if axis.kind is AxisKind.BALL else [np.array(rotate(pose.quat_wxyz, axis.axis))]:
+                rows.append(len(columns))
+                columns.append((axis.name, joint.child, unit, None if axis.kind is AxisKind.SLIDE else anchor))
+                armature.append(axis.dynamics.armature)
+        chain[joint.child] = rows
+    matrix = np.diag(np.array(armature, dtype=float))
+    for link in robot.links:
+        if link.inertia is None:
+            continue
+        pose, rows = poses[link.name], chain[link.name]
+        com = np.array(pose.apply(link.inertia.com_m))
+        turn = np.array([rotate(pose.quat_wxyz, e) for e in ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0))]).T
+        tensor = turn @ np.array(link.inertia.tensor()) @ turn.T
+        angular = np.array([c[2] if c[3] is not None else np.zeros(3) for c in (columns[r] for r in rows)])
+        linear = np.array(
+            [np.cross(c[2], com - c[3]) if c[3] is not None else c[2] for c in (columns[r] for r in rows)]
+        )
+        if len(rows):
+            block = link.inertia.mass_kg * linear @ linear.T + angular @ tensor @ angular.T
+            matrix[np.ix_(rows, rows)] += block
+    return matrix, [c[0] for c in columns]
+
+
+def effective_inertias(robot: Robot) -> dict[str, float]:
+    """1 / (M⁻¹)jj of every axis at zero [kg·m² or kg]."""
+    import numpy as np
+
+    matrix, names = mass_matrix(robot)
+    if not names:
+        return {}
+    inverse = np.linalg.pinv(matrix)
+    return {name: float(1.0 / inverse[k, k]) for k, name in enumerate(names) if name and inverse[k, k] > 0}

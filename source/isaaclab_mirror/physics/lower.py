@@ -1,0 +1,227 @@
+"""lower(robot, engine, options): every number chosen for one engine, and the choice counted in the fidelity table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
+from isaaclab_mirror.physics import options as opt
+from isaaclab_mirror.physics.contact import PHYSX_DEFAULT, measured_contact, standard_contact
+from isaaclab_mirror.physics.drives import drive_actuator, step_damping, substep_damping
+from isaaclab_mirror.physics.dynamics import effective_inertias
+from isaaclab_mirror.physics.equalities import lower_loop, lower_mimic
+from isaaclab_mirror.physics.filtering import corrections, masks
+from isaaclab_mirror.physics.limits import measured_limit, written_range
+from isaaclab_mirror.physics.lowered import Engine, Lowered, LoweredAxis, LoweredContact, LoweredPair
+from isaaclab_mirror.physics.options import LoweringOptions
+from isaaclab_mirror.physics.solver import lower_solver
+from isaaclab_mirror.robot.drives import Actuator, DriveType, Transmission
+from isaaclab_mirror.robot.geometry import Geom
+from isaaclab_mirror.robot.joints import Axis
+from isaaclab_mirror.robot.materials import ContactMaterial
+from isaaclab_mirror.robot.model import Robot
+
+DEFAULT_OFFSET_M = 0.02
+"""Contact offset of the standard's example, where none is authored."""
+
+
+def lower(
+    robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnostics, fidelity: Fidelity
+) -> Lowered:
+    """The robot with the numbers of `engine`. An engine's own numbers in the source come first, else the laws."""
+    solver = lower_solver(robot, options, found)
+    step_s = solver.timestep_s
+    axes = {axis.name: _axis(robot, axis, options, step_s, fidelity) for axis in robot.axes()}
+    colliders = [geom for geom in robot.geoms if geom.collision is not None]
+    bits = masks(robot.collision_filter, colliders, found, fidelity)
+    materials = {m.name: m for m in robot.contact_materials}
+    contacts = {
+        geom.name: _contact(robot, geom, materials, bits[geom.name], options, step_s, found) for geom in colliders
+    }
+    fidelity.kept("contact materials", len(robot.contact_materials))
+    restitution = [m.name for m in robot.contact_materials if m.restitution > 0.0]
+    fidelity.lost("restitution", "MuJoCo's contacts have none", len(restitution))
+    excludes, pairs = corrections(robot, colliders, bits, fidelity)
+    count = len(robot.collision_filter.link_pairs) + len(robot.collision_filter.filtered_groups)
+    fidelity.kept("collision filters", count + len(robot.collision_filter.geom_pairs))
+    equalities = [e for loop in robot.loops for e in lower_loop(loop, found, fidelity)]
+    equalities += [lower_mimic(mimic, robot, fidelity) for mimic in robot.mimics]
+    return Lowered(
+        robot=robot,
+        engine=engine,
+        options=options,
+        axes=axes,
+        actuators=_actuators(robot, options, step_s, found, fidelity),
+        contacts=contacts,
+        pairs=tuple(_pair(a, b, contacts) for a, b in pairs),
+        excludes=tuple(excludes),
+        equalities=tuple(equalities),
+        solver=solver,
+    )
+
+
+def _pair(a: str, b: str, contacts: Mapping[str, LoweredContact]) -> LoweredPair:
+    """An explicit pair says everything itself: MuJoCo's own mixing of two geoms, done here."""
+    first, second = contacts[a], contacts[b]
+    slide, spin, roll = (max(p, q) for p, q in zip(first.friction, second.friction, strict=True))
+    return LoweredPair(
+        geom1=a,
+        geom2=b,
+        friction=(slide, slide, spin, roll, roll),
+        condim=max(first.condim, second.condim),
+        solref=first.solref,
+        solimp=first.solimp,
+    )
+
+
+def _axis(robot: Robot, axis: Axis, options: LoweringOptions, step_s: float, fidelity: Fidelity) -> LoweredAxis:
+    own, limits, dynamics = axis.mujoco, axis.limits, axis.dynamics
+    mujoco = robot.dialect == "mujoco"
+    fidelity.kept("joints")
+    span = None
+    if limits.lower is not None and limits.upper is not None:
+        span = (limits.lower, limits.upper) if mujoco else written_range(limits.lower, limits.upper)
+        fidelity.kept("joint limits")
+    friction = {
+        opt.JointFriction.DYNAMIC: dynamics.friction,
+        opt.JointFriction.STATIC: dynamics.static_friction,
+        opt.JointFriction.OFF: 0.0,
+    }[options.joint_friction]
+    if dynamics.static_friction > dynamics.friction * (1 + 1e-9):
+        fidelity.approximated("joint friction", "stiction above sliding friction has no place in MuJoCo")
+    elif dynamics.friction:
+        fidelity.kept("joint friction")
+    if dynamics.armature:
+        fidelity.kept("armature")
+    if dynamics.damping:
+        fidelity.kept("joint damping")
+    if limits.velocity is not None:
+        fidelity.lost("velocity limits", "MJCF has no joint velocity limit; kept in custom data for the simulator")
+    solref, solimp = _floats(own.get("solref_limit")), _floats(own.get("solimp_limit"))
+    if options.fidelity is opt.Fidelity.PHYSX and solref is None and span is not None:
+        solref, solimp = measured_limit(step_s)
+    efforts = [d.max_effort for d in axis.drives if d.max_effort is not None]
+    return LoweredAxis(
+        name=axis.name,
+        range=span,
+        effort_limit=efforts[0] if efforts else limits.effort,
+        velocity_limit=limits.velocity,
+        damping=dynamics.damping,
+        frictionloss=friction,
+        stiffness=dynamics.stiffness,
+        springref=dynamics.spring_reference,
+        armature=dynamics.armature,
+        ref=float(own.get("ref", 0.0)),  # type: ignore[arg-type]
+        margin=float(own.get("margin", 0.0)),  # type: ignore[arg-type]
+        group=int(own.get("group", 0)),  # type: ignore[arg-type, call-overload]
+        actuator_force_range=_force_range(own),
+        actuator_gravcomp=bool(own.get("actuator_gravcomp", False)),
+        solref_limit=solref,
+        solimp_limit=solimp,
+        solref_friction=_floats(own.get("solref_friction")),
+        solimp_friction=_floats(own.get("solimp_friction")),
+        springdamper=_floats(own.get("springdamper")),  # type: ignore[arg-type]
+    )
+
+
+def _force_range(own: Mapping[str, object]) -> tuple[float, float] | None:
+    low, high = float(own.get("actuator_force_min", 0.0)), float(own.get("actuator_force_max", 0.0))  # type: ignore[arg-type]
+    limited = str(own.get("actuator_force_limited", "auto"))
+    return None if limited == "false" or (limited == "auto" and low == high) else (low, high)
+
+
+def _floats(stated: object) -> tuple[float, ...] | None:
+    return tuple(float(x) for x in stated) if isinstance(stated, tuple) else None
+
+
+def _contact(
+    robot: Robot,
+    geom: Geom,
+    materials: Mapping[str, ContactMaterial],
+    bits: tuple[int, int],
+    options: LoweringOptions,
+    step_s: float,
+    found: Diagnostics,
+) -> LoweredContact:
+    collision = geom.collision
+    assert collision is not None  # colliders only
+    own = collision.mujoco
+    default = robot.default_contact_material or PHYSX_DEFAULT
+    material = materials.get(collision.material or "", default)
+    mujoco = robot.dialect == "mujoco"
+    spin = material.torsional_friction_m
+    roll = material.rolling_friction_m
+    solref, solimp = _floats(own.get("solref")), _floats(own.get("solimp"))
+    group = own.get("group")
+    if not mujoco and solref is None:
+        model = options.contact_model
+        if model is opt.ContactModel.AUTO:
+            physx = options.fidelity is opt.Fidelity.PHYSX
+            model = opt.ContactModel.MEASURED if physx else opt.ContactModel.MUJOCO
+        if model is opt.ContactModel.MEASURED:
+            solref, solimp = measured_contact(step_s)
+        elif model is opt.ContactModel.STANDARD:
+            solref, solimp = standard_contact(collision.contact_offset_m or DEFAULT_OFFSET_M)
+            found.warn(
+                "E031",
+                "contact_model",
+                "the standard's contact formula 4.1.1 reads a margin as a stiffness: contacts sink by centimetres",
+                "use contact_model=measured unless conformance is the point",
+            )
+    return LoweredContact(
+        friction=(
+            material.dynamic_friction,
+            spin if spin is not None else (0.005 if mujoco else 0.0),
+            roll if roll is not None else (0.0001 if mujoco else 0.0),
+        ),
+        condim=int(own.get("condim", 3)),  # type: ignore[arg-type, call-overload]
+        solref=solref,
+        solimp=solimp,
+        margin=float(own.get("margin", 0.0)),  # type: ignore[arg-type]
+        gap=float(own.get("gap", 0.0)),  # type: ignore[arg-type]
+        priority=int(own.get("priority", 0)),  # type: ignore[arg-type, call-overload]
+        solmix=float(own.get("solmix", 1.0)),  # type: ignore[arg-type]
+        contype=bits[0],
+        conaffinity=bits[1],
+        group=int(group) if group is not None else (0 if mujoco else 2 if geom.visible else 3),  # type: ignore[arg-type, call-overload]
+    )
+
+
+def _actuators(
+    robot: Robot, options: LoweringOptions, step_s: float, found: Diagnostics, fidelity: Fidelity
+) -> tuple[Actuator, ...]:
+    """The source's own actuators; for axes that none of them drives, the drives."""
+    result = list(robot.actuators)
+    fidelity.kept("actuators", len(robot.actuators))
+    driven = {a.target for a in robot.actuators if a.transmission in (Transmission.JOINT, Transmission.JOINT_IN_PARENT)}
+    inertias: Mapping[str, float] | None = None
+    iterations = robot.scene.position_iterations or 4
+    for axis in robot.axes():
+        if axis.name in driven or (robot.actuators and robot.dialect == "mujoco"):
+            continue
+        for drive in axis.drives:
+            if drive.is_dead:
+                fidelity.lost("drives", "maxForce 0: dead in PhysX too")
+                continue
+            inertia = 1.0
+            if drive.type is DriveType.ACCELERATION:
+                if inertias is None:
+                    inertias = effective_inertias(robot)
+                inertia = inertias.get(axis.name, 1.0)
+                fidelity.approximated("drives", "acceleration drive: gains × effective inertia at the zero pose")
+                found.warn(
+                    "E032",
+                    str(axis.source or axis.name),
+                    f"acceleration drive: its gains move with the pose; written for {inertia:.4g} at zero",
+                )
+            else:
+                fidelity.kept("drives")
+            damping = drive.damping
+            if options.fidelity is opt.Fidelity.PHYSX:
+                law = substep_damping if options.substeps > 1 else step_damping
+                damping = law(drive, step_s=step_s * options.substeps, iterations=iterations)
+            if drive.target_velocity and drive.stiffness:
+                fidelity.lost("drive velocity targets", "a position actuator holds one control")
+            suffix = f":{drive.rotation}" if len(axis.drives) > 1 else ""
+            result.append(drive_actuator(axis.name + suffix, axis.name, drive, damping, inertia))
+    return tuple(result)
