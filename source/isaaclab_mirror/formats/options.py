@@ -16,6 +16,15 @@ class D6Style(StrEnum):
     """Three hinges: limits of single axes kept, kinematics right to first order."""
 
 
+class WorldJoint(StrEnum):
+    """What a movable joint between the world and the root link becomes."""
+
+    KEEP = "keep"
+    """The joint that the author drew (a cart on a rail)."""
+    WELD = "weld"
+    """What PhysX makes of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
     """How a robot file is read."""
@@ -27,6 +36,7 @@ class ReadOptions:
     fix_base: bool | None = None
     """True or False overrides what the file says; None keeps it."""
     d6: D6Style = D6Style.BALL
+    world_joint: WorldJoint = WorldJoint.KEEP
     allow_outside: bool = False
     """Read assets outside the folder of the file (Isaac assets reference `../../`): relative paths up to the
     root given by the file's own references are always followed; absolute paths and remote ones only with this."""

@@ -38,8 +38,10 @@ def read_scene(stage: UsdRobotStage, root: Record | None) -> Scene:
             )
         gravity = rotate(stage.up_wxyz, tuple(c * strength for c in direction))  # type: ignore[arg-type]
     mujoco = read_options(record) if "MjcSceneAPI" in record.apis else {}
-    if mujoco.get("flag:gravity") is False and stage.mujoco_dialect:
-        pass  # MuJoCo's own flag says it; the vector stays
+    if stage.mujoco_dialect and "iterations" not in mujoco:
+        budget = authored(prim, "newton:maxSolverIterations")
+        if budget is not None and int(budget) > 0:
+            mujoco["iterations"] = int(budget)
     rate = _rate(stage, record)
     ext = authored(prim, "physxScene:enableExternalForcesEveryIteration")
     solver = authored(prim, "physxScene:solverType")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.diagnostics import InputError
+from isaaclab_mirror.formats.options import WorldJoint
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.values import shortest, targets, value
 from isaaclab_mirror.rotations import IDENTITY_QUAT, Pose, quat_normalize
@@ -297,7 +298,10 @@ def _tree(
     members = set(component)
     world = sorted((j for body in component for j in edges[body] if j.other(body).body is None), key=lambda j: j.path)
     base, holding, fixed = _base(stage, component, world, root)
-    used = set(id(j) for j in holding)
+    used = {id(j) for j in holding}
+    if fixed:
+        # Further fixed joints that hold the base say the same once more.
+        used |= {id(j) for j in world if j.is_fixed and base in (j.ends[0].body, j.ends[1].body)}
     node = TreeNode(stage.bodies[base], None, list(holding), fixed)
     for joint in world:
         if id(joint) not in used:
@@ -406,14 +410,17 @@ def _authored_base(
         return root.path, [], False
     if world:
         joint = world[0]
-        if not joint.is_fixed:
-            stage.found.warn(
-                "E023",
-                stage.source(joint.record.prim),
-                "PhysX turns a joint between the world and the root link into a weld: its motion is lost",
-                "put a body between the world and this joint",
-            )
-        return joined(joint), [joint], True
+        if joint.is_fixed:
+            return joined(joint), [joint], True
+        keep = stage.options.world_joint is WorldJoint.KEEP
+        stage.found.warn(
+            "E023",
+            stage.source(joint.record.prim),
+            "PhysX turns a movable joint between the world and the root link into a weld: "
+            + ("kept here as its author drew it" if keep else "welded here too"),
+            "put a body between the world and this joint; --set world_joint=weld for what PhysX does today",
+        )
+        return joined(joint), [joint], not keep
     return _centre(stage, component), [], False
 
 
