@@ -1,0 +1,1 @@
+"""Inside Kit: the only room that imports omni. `extension` is the module that `config/extension.toml` names."""
