@@ -1,0 +1,1 @@
+"""Showing what was found: pictures, tables, pages."""

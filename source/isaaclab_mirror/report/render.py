@@ -1,0 +1,180 @@
+"""Pictures of an MJCF robot without a screen: by MuJoCo's renderer where some OpenGL works, else by `rasterizer`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Image = NDArray[np.uint8]
+
+MAX_GEOMS = 20000
+
+
+class Shown(StrEnum):
+    """Which geoms are drawn."""
+
+    VISUAL = "visual"
+    """What is there to be seen: groups 0 to 2, as MuJoCo's viewer shows them."""
+    COLLISION = "collision"
+    """What collides."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Size of the picture and where it is taken from."""
+
+    width: int = 480
+    height: int = 480
+    azimuth_deg: float = 135.0
+    elevation_deg: float = -20.0
+
+
+@cache
+def working_gl() -> str | None:
+    """The first OpenGL that draws here: `egl`, `osmesa`, or None. Tried in a process of its own, as some only crash."""
+    asked = os.environ.get("MUJOCO_GL", "").lower()
+    for backend in (asked,) if asked in ("egl", "osmesa") else ("egl", "osmesa"):
+        probe = f"from mujoco.{backend} import GLContext as C; c = C(8, 8); c.make_current(); import mujoco as m; " + (
+            "m.MjrContext(m.MjModel.from_xml_string('<mujoco/>'), 100)"
+        )
+        environment = {**os.environ, "MUJOCO_GL": backend, "PYOPENGL_PLATFORM": backend}
+        try:
+            done = subprocess.run(  # noqa: S603 our own text, our own Python
+                [sys.executable, "-c", probe], env=environment, capture_output=True, timeout=60, check=False
+            )
+        except subprocess.TimeoutExpired:
+            continue
+        if done.returncode == 0:
+            return backend
+    return None
+
+
+def render_file(
+    mjcf: Path, png: Path, *, view: View | None = None, shown: tuple[Shown, ...] = (Shown.VISUAL,), gl: str | None = ""
+) -> str:
+    """Draw a robot at its `home` keyframe, the kinds asked for side by side; returns what drew it.
+
+    `gl` chooses: `egl`, `osmesa`, None for no OpenGL; empty takes what works.
+    """
+    import numpy as np
+    from PIL import Image as Pictures
+
+    view = view or View()
+    backend = working_gl() if gl == "" else gl
+    pictures = [_draw(mjcf, view, kind, backend) for kind in shown]
+    png.parent.mkdir(parents=True, exist_ok=True)
+    Pictures.fromarray(np.concatenate(pictures, axis=1)).save(png)
+    return f"MuJoCo ({backend})" if backend else "the software rasterizer"
+
+
+def _draw(mjcf: Path, view: View, shown: Shown, backend: str | None) -> Image:
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_path(str(mjcf))
+    data = mujoco.MjData(model)
+    if model.nkey:
+        home = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, "home")
+        mujoco.mj_resetDataKeyframe(model, data, max(home, 0))
+    mujoco.mj_forward(model, data)
+    options = mujoco.MjvOption()
+    _show(model, options, shown)
+    scene = mujoco.MjvScene(model, maxgeom=MAX_GEOMS)
+    camera = _camera(model, data, view, options)
+    mujoco.mjv_updateScene(model, data, options, mujoco.MjvPerturb(), camera, mujoco.mjtCatBit.mjCAT_ALL.value, scene)
+    if backend is None:
+        from isaaclab_mirror.report.rasterizer import rasterize
+
+        return rasterize(model, scene, view.width, view.height)
+    return _draw_gl(model, scene, view, backend)
+
+
+def _show(model: Any, options: Any, shown: Shown) -> None:
+    """Leave visible what is asked for; collision geometry in one colour per link, so that its parts can be told."""
+    import numpy as np
+
+    collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    in_view = model.geom_group <= 2
+    options.geomgroup[:] = 1
+    options.sitegroup[:] = 0
+    wanted = collides if shown is Shown.COLLISION else in_view
+    if not wanted.any():
+        wanted = np.ones_like(collides)
+    model.geom_rgba[~wanted, 3] = 0.0
+    model.geom_matid[~wanted] = -1
+    if shown is Shown.COLLISION:
+        model.geom_matid[wanted] = -1
+        hues = (model.geom_bodyid[wanted] * 0.381966) % 1.0
+        model.geom_rgba[wanted, :3] = 0.62 + 0.25 * np.cos(2 * np.pi * (hues[:, None] + np.array([0.0, 1 / 3, 2 / 3])))
+        model.geom_rgba[wanted, 3] = 1.0
+
+
+def _camera(model: Any, data: Any, view: View, options: Any) -> Any:
+    """A free camera that has every drawn geom in view."""
+    import mujoco
+    import numpy as np
+
+    finite = (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE) & (
+        (model.geom_rgba[:, 3] > 0.0) | (model.geom_matid >= 0)
+    )
+    centres, halves = model.geom_aabb[finite, :3], model.geom_aabb[finite, 3:]
+    turns = data.geom_xmat[finite].reshape(-1, 3, 3)
+    middles = data.geom_xpos[finite] + np.einsum("nij,nj->ni", turns, centres)
+    reaches = np.einsum("nij,nj->ni", np.abs(turns), halves)
+    low, high = ((middles - reaches).min(0), (middles + reaches).max(0)) if finite.any() else (-np.ones(3), np.ones(3))
+    radius = max(float(np.linalg.norm(high - low)) / 2, 1e-3)
+    camera = mujoco.MjvCamera()
+    camera.lookat[:] = (low + high) / 2
+    camera.distance = 1.02 * radius / np.sin(np.radians(model.vis.global_.fovy) / 2)
+    camera.azimuth, camera.elevation = view.azimuth_deg, view.elevation_deg
+    model.vis.map.znear = 0.01 * camera.distance / model.stat.extent
+    model.vis.map.zfar = 10 * camera.distance / model.stat.extent
+    return camera
+
+
+def _draw_gl(model: Any, scene: Any, view: View, backend: str) -> Image:
+    import importlib
+
+    import mujoco
+    import numpy as np
+
+    from isaaclab_mirror.report.rasterizer import BACKGROUND
+
+    os.environ["PYOPENGL_PLATFORM"] = backend
+    model.vis.global_.offwidth, model.vis.global_.offheight = view.width, view.height
+    screen = importlib.import_module(f"mujoco.{backend}").GLContext(view.width, view.height)
+    try:
+        screen.make_current()
+        context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
+        area = mujoco.MjrRect(0, 0, view.width, view.height)
+        _light(scene)
+        mujoco.mjr_render(area, scene, context)
+        picture = np.empty((view.height, view.width, 3), dtype=np.uint8)
+        depth = np.empty((view.height, view.width), dtype=np.float32)
+        mujoco.mjr_readPixels(picture, depth, area, context)
+        picture[depth >= 1.0] = BACKGROUND  # where nothing was drawn
+        context.free()
+    finally:
+        screen.free()
+    return picture[::-1]
+
+
+def _light(scene: Any) -> None:
+    """Robots come without lamps: the camera's own is made bright enough to see by."""
+    import mujoco
+
+    if scene.nlight:
+        light = scene.lights[0]
+        light.ambient[:], light.diffuse[:], light.specular[:] = 0.35, 0.65, 0.15
+    scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW.value] = 0
+    scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX.value] = 0
