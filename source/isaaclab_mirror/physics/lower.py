@@ -191,9 +191,17 @@ def _actuators(
     robot: Robot, options: LoweringOptions, step_s: float, found: Diagnostics, fidelity: Fidelity
 ) -> tuple[Actuator, ...]:
     """The source's own actuators; for axes that none of them drives, the drives."""
-    result = list(robot.actuators)
-    fidelity.kept("actuators", len(robot.actuators))
-    driven = {a.target for a in robot.actuators if a.transmission in (Transmission.JOINT, Transmission.JOINT_IN_PARENT)}
+    drives = {axis.name for axis in robot.axes() if axis.drives}
+    if robot.dialect == "mujoco":
+        result = list(robot.actuators)
+    else:
+        # PhysX's drive is what moves the joint there; an actuator that MuJoCo's schema states beside it would push twice.
+        result = [a for a in robot.actuators if a.target not in drives]
+        fidelity.approximated(
+            "actuators", "stated beside a PhysX drive of the same joint: the drive is kept", len(robot.actuators) - len(result)
+        )
+    fidelity.kept("actuators", len(result))
+    driven = {a.target for a in result if a.transmission in (Transmission.JOINT, Transmission.JOINT_IN_PARENT)}
     inertias: Mapping[str, float] | None = None
     iterations = robot.scene.position_iterations or 4
     for axis in robot.axes():

@@ -8,6 +8,7 @@ from typing import Any
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.formats.mjcf.assets import Assets
 from isaaclab_mirror.formats.mjcf.spec import set_polynomial
+from isaaclab_mirror.formats.shapes import flat_box
 from isaaclab_mirror.physics.lowered import Lowered, LoweredAxis
 from isaaclab_mirror.robot.geometry import (
     Approximation,
@@ -25,6 +26,11 @@ from isaaclab_mirror.robot.geometry import (
 from isaaclab_mirror.robot.joints import Axis, AxisKind, JointType
 from isaaclab_mirror.robot.model import Link
 from isaaclab_mirror.robot.sensors import Sensor, SensorType, Site
+
+DEFAULT_DENSITY = 1000.0
+"""[kg/m³], MuJoCo's and PhysX's."""
+FLAT = 1e-4
+"""Half thickness [m] of the box that stands for a flat collision mesh."""
 
 NOT_CONVEX = {
     Approximation.CONVEX_DECOMPOSITION: "convex decomposition: MuJoCo collides the one hull of the mesh",
@@ -52,7 +58,12 @@ class BodyWriter:
         self.visual.geom.density = 0
         self.collision = spec.add_default("collision", spec.default)
         self.collision.geom.group = 3
-        self.geom_names: set[str] = set()
+        self.weighed = {
+            geom.link
+            for geom in self.robot.geoms
+            if geom.collision is not None and (geom.collision.mass_kg or geom.collision.density_kgm3)
+        }
+        """Links of which a collider states its own mass or density."""
 
     def write(self) -> None:
         """All of it."""
@@ -79,6 +90,7 @@ class BodyWriter:
         return self.spec.worldbody if link is None else self.bodies[link]
 
     def _inertial(self, body: Any, link: Link, fixed: bool) -> None:
+        """What the source states; MuJoCo computes the rest from geoms."""
         gravcomp = link.mujoco.get("gravcomp", 1.0 if link.disable_gravity else 0.0)
         if gravcomp:
             body.gravcomp = gravcomp
@@ -93,7 +105,6 @@ class BodyWriter:
         body.ipos = list(inertia.com_m)
         body.iquat = list(inertia.principal_wxyz)
         body.inertia = list(moments)
-        del fixed
 
     def _mend(self, link: Link, moments: tuple[float, float, float]) -> tuple[float, float, float]:
         """Moments that MuJoCo accepts, as close as can be: the smallest raised until A + B ≥ C."""
@@ -159,6 +170,14 @@ class BodyWriter:
             self.found.warn("E006", str(geom.source or geom.name), "a plane on a moving link: PhysX refuses it too")
             self.fidelity.lost("colliders" if collision else "visuals", "a plane on a moving link")
             return
+        pose = geom.pose
+        if collision is not None and isinstance(shape, MeshShape):
+            flat = flat_box(self.robot.mesh(shape.mesh), FLAT)
+            if flat is not None:
+                self.found.warn("E006", str(geom.source or geom.name), "a flat collision mesh: written as a thin box")
+                self.fidelity.approximated("colliders", "a flat mesh as a thin box")
+                place, shape = flat
+                pose = pose @ place
         mesh = self.assets.mesh(geom) if isinstance(shape, MeshShape | Cone) else None
         if isinstance(shape, MeshShape | Cone) and mesh is None:
             self.fidelity.lost("colliders" if collision else "visuals", "a mesh that MuJoCo cannot use")
@@ -169,15 +188,13 @@ class BodyWriter:
             name=geom.name,
             type=kind,
             size=size,
-            pos=list(geom.pose.pos),
-            quat=list(geom.pose.quat_wxyz),
+            pos=list(pose.pos),
+            quat=list(pose.quat_wxyz),
         )
         if mesh is not None:
             made.meshname = mesh
         if geom.material is not None:
             made.material = geom.material
-            if geom.rgba is not None and self.robot.dialect != "mujoco":
-                pass  # a bound material is what a renderer shows
         elif geom.rgba is not None:
             made.rgba = list(geom.rgba)
         if collision is None:
@@ -206,7 +223,8 @@ class BodyWriter:
         elif collision.mass_kg is not None:
             made.mass = collision.mass_kg
         else:
-            made.density = collision.density_kgm3 or 0.0
+            # A body none of whose colliders states anything has the default density; beside one that does, none.
+            made.density = collision.density_kgm3 or (0.0 if geom.link in self.weighed else DEFAULT_DENSITY)
         if collision.mujoco.get("mass_model") == "shell" and not isinstance(geom.shape, MeshShape):
             made.typeinertia = mujoco.mjtGeomInertia.mjINERTIA_SHELL
         why = NOT_CONVEX.get(collision.approximation) if isinstance(geom.shape, MeshShape) else None

@@ -60,9 +60,14 @@ def moved(pose: Pose, shift: Vec3) -> Pose:
     return Pose((x - shift[0], y - shift[1], z - shift[2]), pose.quat_wxyz)
 
 
+def xml_text(text: str) -> str:
+    """Text without the characters that XML forbids."""
+    return _NOT_XML.sub("_", text)
+
+
 def comment_text(text: str) -> str:
     """Text that may stand in an XML comment."""
-    return _NOT_XML.sub("_", text).replace("--", "- -").rstrip("-")
+    return re.sub("-(?=-|$)", "- ", xml_text(text))
 
 
 class Names:
@@ -72,19 +77,18 @@ class Names:
         self._kind = kind
         self._found = found
         self._taken: set[str] = set()
+        self._last: dict[str, int] = {}
 
     def give(self, name: str, source: Source | None = None) -> str:
         """`name`, or the closest that is free; a change is a diagnostic."""
-        legal = _NOT_XML.sub("_", name) or self._kind
-        free, count = legal, 1
+        legal = xml_text(name) or self._kind
+        free, count = legal, self._last.get(legal, 0)
         while free in self._taken:
-            free, count = f"{legal}_{count}", count + 1
+            count += 1
+            free = f"{legal}_{count}"
+        self._last[legal] = count
         self._taken.add(free)
         if free != name:
             why = "is taken" if legal == name else "is empty or holds characters that XML forbids"
             self._found.warn("E027", source or name, f"{self._kind} name {name!r} {why}: written as {free!r}")
         return free
-
-    def reserve(self, names: Iterable[str]) -> None:
-        """Names that later ones must avoid."""
-        self._taken.update(names)

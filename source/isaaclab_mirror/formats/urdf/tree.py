@@ -89,9 +89,13 @@ def plan_tree(robot: Robot, found: Diagnostics) -> UrdfTree:
     roots = robot.roots
     root_joint = _root_without_world(robot, roots, found)
     root = names[root_joint.child] if root_joint else _world_name(link_names, names)
-    joint_names.reserve(())
+    steps_of = {joint.child: _steps(joint, found) for joint in robot.joints}
+    spelled = {  # before the names of fixed joints: those of degrees of freedom matter more
+        (step.axis.name, step.rotation): joint_names.give(step.name, step.axis.source)
+        for steps in steps_of.values()
+        for step in steps
+    }
     joints: list[UrdfJoint] = []
-    spelled: dict[tuple[str, int | None], str] = {}
     shifts: dict[str, Vec3] = {}
     for joint in robot.joints:  # parents come first
         if joint is root_joint:
@@ -100,7 +104,7 @@ def plan_tree(robot: Robot, found: Diagnostics) -> UrdfTree:
             raise InputError("E001", joint.source or joint.name, f"its parent link {joint.parent!r} does not exist")
         parent = root if joint.parent is None else names[joint.parent]
         origin = moved(joint.origin, shifts.get(joint.parent or "", ZERO))
-        steps = _steps(joint, found)
+        steps = steps_of[joint.child]
         if not steps:
             kind = UrdfJointType.FLOATING if joint.type is JointType.FLOATING else UrdfJointType.FIXED
             wanted = joint.name or f"{parent}_to_{names[joint.child]}"
@@ -120,11 +124,10 @@ def plan_tree(robot: Robot, found: Diagnostics) -> UrdfTree:
             last = position == len(steps) - 1
             here = step.anchor if step.type is UrdfJointType.HINGE else before
             offset = (here[0] - before[0], here[1] - before[1], here[2] - before[2])
-            name = joint_names.give(step.name, step.axis.source)
             child = names[joint.child] if last else link_names.give(f"{joint.child}__{step.name}", joint.source)
             joints.append(
                 UrdfJoint(
-                    name=name,
+                    name=spelled[step.axis.name, step.rotation],
                     type=step.type,
                     parent=parent,
                     child=child,
@@ -135,7 +138,6 @@ def plan_tree(robot: Robot, found: Diagnostics) -> UrdfTree:
                     child_link=joint.child if last else None,
                 )
             )
-            spelled[step.axis.name, step.rotation] = name
             parent, origin, before = child, Pose(), here
         if any(before):
             shifts[joint.child] = before

@@ -12,7 +12,7 @@ from isaaclab_mirror.formats.urdf.drives import urdf_drives, write_drives
 from isaaclab_mirror.formats.urdf.geometry import GeometryWriter
 from isaaclab_mirror.formats.urdf.joints import count_axes, mimics_by_follower, write_joint
 from isaaclab_mirror.formats.urdf.losses import count_losses
-from isaaclab_mirror.formats.urdf.spelling import add_origin, comment_text, moved, number, numbers
+from isaaclab_mirror.formats.urdf.spelling import add_origin, comment_text, moved, number, numbers, xml_text
 from isaaclab_mirror.formats.urdf.tree import ZERO, UrdfTree, plan_tree
 from isaaclab_mirror.physics.lowered import Lowered
 from isaaclab_mirror.robot.geometry import Collision, Geom, Plane
@@ -33,7 +33,8 @@ def write_urdf(
 
     robot = lowered.robot
     tree = plan_tree(robot, found)
-    root = etree.Element("robot", name=robot.name)
+    name = xml_text(robot.name) or "robot"
+    root = etree.Element("robot", name=name)
     root.append(etree.Comment(_header(lowered)))
     geoms = _placed_geoms(robot, tree, options, found, fidelity)
     meshes = MeshFolder(target.parent / MESH_FOLDER, options.mesh_format)
@@ -55,7 +56,7 @@ def write_urdf(
         if joint.child_link is not None:
             _fill_link(link, robot.link(joint.child_link), tree, geoms, geometry)
     if options.transmissions:
-        write_drives(root, robot.name, urdf_drives(robot, lowered.actuators, tree, found, fidelity), found)
+        write_drives(root, name, urdf_drives(robot, lowered.actuators, tree, found, fidelity), found)
     else:
         fidelity.lost("drives", "not asked for (transmissions = false)", len(lowered.actuators))
     _write_mujoco(root, robot, tree)
@@ -128,7 +129,7 @@ def _write_inertial(element: Element, link: Link, shift: Vec3) -> None:
 
 
 def _write_mujoco(root: Element, robot: Robot, tree: UrdfTree) -> None:
-    """MuJoCo's own element, which others skip: without it MuJoCo drops visuals, merges fixed links and looks for meshes beside the file."""
+    """MuJoCo's own element, which others skip: without it MuJoCo drops visuals and merges fixed links."""
     from lxml import etree
 
     compiler = {
@@ -151,9 +152,6 @@ def _count_links(robot: Robot, tree: UrdfTree, fidelity: Fidelity) -> None:
     if tree.root_link is None:
         note = f"a link {tree.root!r} was added: it says what is fixed to the world"
         fidelity.kept("fixed bases", sum(not joint.dofs for joint in robot.roots), note)
-    between = sum(joint.child_link is None for joint in tree.joints)
-    if between:
-        fidelity.kept("links", 0)
     moved_count = len(tree.shifts)
     fidelity.kept("link frames", len(robot.links) - moved_count)
     fidelity.approximated("link frames", "moved onto the joint's axis, as URDF demands; nothing else moves", moved_count)

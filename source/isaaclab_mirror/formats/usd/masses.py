@@ -94,7 +94,9 @@ def physx_inertia(
         place = (com[0] * scale[0] * unit, com[1] * scale[1] * unit, com[2] * scale[2] * unit)
     if diagonal is not None and any(diagonal):
         metric = stage.kilograms * unit**2
-        moments = (diagonal[0] * metric, diagonal[1] * metric, diagonal[2] * metric)
+        if min(diagonal) < 0.0:
+            stage.found.warn("E003", source, f"diagonalInertia {diagonal} has a negative moment: PhysX takes its size")
+        moments = (abs(diagonal[0]) * metric, abs(diagonal[1]) * metric, abs(diagonal[2]) * metric)
         return Inertia(
             mass_kg=total,
             com_m=place,

@@ -79,7 +79,8 @@ def read_triangles(stage: UsdRobotStage, prim: Usd.Prim) -> Triangles | None:
     if raw is not None and counts is not None:
         indices = mesh.GetFaceVertexIndicesAttr().Get()
     if raw is None or counts is None or indices is None or len(raw) == 0 or len(counts) == 0:
-        stage.found.warn("E002", source, "the mesh has no points or no faces", "supply the layer that holds them")
+        hint = "supply the layer that holds them"
+        stage.found.warn("E002", source, "the mesh has no points or no faces: left out", hint)
         return None
     points = np.asarray(raw)
     if points.ndim != 2 or points.shape[1] != 3 or points.dtype.kind != "f":

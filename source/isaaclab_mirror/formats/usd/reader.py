@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.formats.options import ReadOptions
 from isaaclab_mirror.formats.usd.constraints import read_loop, read_mimics, read_physx_tendons
+from isaaclab_mirror.formats.usd.disagreements import report_unit_disagreements
 from isaaclab_mirror.formats.usd.filters import read_filter
 from isaaclab_mirror.formats.usd.geoms import GeomReader, ReadGeom
 from isaaclab_mirror.formats.usd.joints import TYPES, joint_geometry, read_axes
@@ -104,6 +105,7 @@ def read_usd(file: Path, options: ReadOptions, found: Diagnostics, fidelity: Fid
         source=stage.source("/"),
         extras={"usd:links": {str(path): name for path, name in link_names.items()}},
     )
+    report_unit_disagreements(stage, axes_by_prim)
     textures = tuple(texture.file for texture in robot.textures)
     return ReadRobot(robot, tuple(dict.fromkeys((*stage.sources, *textures))))
 

@@ -279,6 +279,7 @@ def _walk(stage: UsdRobotStage) -> None:
     from pxr import Usd
 
     owner, found = stage.owner, stage.found
+    mujoco = drives = False
     owner[stage.stage.GetPseudoRoot().GetPath()] = None
     for prim in Usd.PrimRange(stage.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
         path = prim.GetPath()
@@ -298,8 +299,8 @@ def _walk(stage: UsdRobotStage) -> None:
                 stage.roots.append(record)
             if "PhysicsFilteredPairsAPI" in apis:
                 stage.filtered.append(record)
-            if any(a.startswith("Mjc") for a in apis):
-                stage.mujoco_dialect |= not apis.isdisjoint({"MjcSceneAPI", "MjcJointAPI"})
+            mujoco |= not apis.isdisjoint({"MjcSceneAPI", "MjcJointAPI"})
+            drives |= any(api.startswith("PhysicsDriveAPI") for api in apis)
             if any(OUT_OF_SCOPE.search(a) for a in apis):
                 found.warn("E018", stage.source(prim), "deformables, particles and vehicles are out of scope: left out")
         if type_name in GEOMETRY:
@@ -314,6 +315,8 @@ def _walk(stage: UsdRobotStage) -> None:
             found.warn("E018", stage.source(prim), f"{type_name} is out of scope: left out")
         elif "PhysicsCollisionAPI" in apis or "MjcSiteAPI" in apis:
             stage.shapes.append(record)
+    # Drives are PhysX's: a stage that has them is simulated by PhysX, whatever else it says for MuJoCo.
+    stage.mujoco_dialect = mujoco and not drives
 
 
 def _is_body(stage: UsdRobotStage, record: Record) -> bool:

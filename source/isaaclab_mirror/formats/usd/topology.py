@@ -412,7 +412,7 @@ def _authored_base(
         joint = world[0]
         if joint.is_fixed:
             return joined(joint), [joint], True
-        keep = stage.options.world_joint is WorldJoint.KEEP
+        keep = stage.options.world_joint is WorldJoint.KEEP and not _is_locked(joint)
         stage.found.warn(
             "E023",
             stage.source(joint.record.prim),
@@ -422,6 +422,12 @@ def _authored_base(
         )
         return joined(joint), [joint], not keep
     return _centre(stage, component), [], False
+
+
+def _is_locked(joint: JointRecord) -> bool:
+    """Whether its limits leave it no motion: a fixed joint by another name."""
+    low, high = (value(joint.record.prim, f"physics:{end}Limit") for end in ("lower", "upper"))
+    return low is not None and high is not None and low >= high
 
 
 def _centre(stage: UsdRobotStage, component: list[Sdf.Path]) -> Sdf.Path:
