@@ -29,10 +29,8 @@ def run(args: argparse.Namespace) -> int:
     from isaaclab_mirror.cli.options import conversion_options
     from isaaclab_mirror.cli.output import print_diagnostics, print_table, write_json
     from isaaclab_mirror.conversion import inspect_robot
-    from isaaclab_mirror.diagnostics import Diagnostics
 
-    found = Diagnostics()
-    robot = inspect_robot(args.file, conversion_options(args).read, found)
+    robot, found, sources = inspect_robot(args.file, conversion_options(args).read)
     print_diagnostics(found)
     print(_headline(robot))
     print("\n".join(_tree(robot)))
@@ -42,7 +40,14 @@ def run(args: argparse.Namespace) -> int:
         print_table(header, rows, numbers=range(2, 8))
     print("\n" + _beside(robot))
     if args.json:
-        write_json(args.json, "inspect", passed=True, diagnostics=found, robot=_summary(robot))
+        write_json(
+            args.json,
+            "inspect",
+            passed=True,
+            diagnostics=found,
+            robot=_summary(robot),
+            sources=[str(f) for f in sources],
+        )
     return 0
 
 

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from isaaclab_mirror.diagnostics import Diagnostic, Fidelity, InputError
+from isaaclab_mirror.diagnostics import Diagnostic, Fidelity
 
 SCHEMA = 1
-NOTE_WIDTH = 72
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
@@ -55,8 +54,8 @@ def count(number: int, noun: str) -> str:
 def write_json(file: Path, command: str, *, passed: bool, diagnostics: Iterable[Diagnostic], **content: object) -> None:
     """What `--json` asks for: complete or not there at all."""
     import json
-    import os
-    import tempfile
+
+    from isaaclab_mirror.files import move_into_place, staging_folder
 
     document = {
         "schema": SCHEMA,
@@ -66,24 +65,7 @@ def write_json(file: Path, command: str, *, passed: bool, diagnostics: Iterable[
         **content,
     }
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".tmp")
-    except OSError as error:
-        raise InputError("E093", file, f"the JSON file cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(draft).chmod(0o666 & ~_umask())
-        Path(draft).replace(file)
-    except OSError as error:
-        Path(draft).unlink(missing_ok=True)
-        raise InputError("E093", file, f"the JSON file cannot be written: {error.strerror}") from error
-
-
-def _umask() -> int:
-    import os
-
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with staging_folder(file) as folder:
+        draft = folder / file.name
+        draft.write_text(text, encoding="utf-8")
+        move_into_place([draft], folder, file)

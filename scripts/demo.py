@@ -1,0 +1,37 @@
+"""Convert every robot in data/ to MJCF and URDF, print what came through, and draw each. What `make demo` runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from isaaclab_mirror import convert
+from isaaclab_mirror.cli.output import print_diagnostics, print_fidelity
+from isaaclab_mirror.report.render import Shown, render_file, working_gl
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+ROBOTS = ("ur5e/ur5e.usda", "unitree_go2/unitree_go2.usda", "unitree_h1/unitree_h1.usdc", "leap_hand/leap_hand.usdc",
+          "cartpole/cartpole_physx.usda")  # fmt: skip
+
+
+def demo(output: Path) -> None:
+    """Everything below `output`, one folder per robot."""
+    working_gl()  # before MuJoCo is imported, which looks for a screen
+    for robot in ROBOTS:
+        source = DATA / robot
+        folder = output / source.parent.name
+        for suffix in (".xml", ".urdf"):
+            result = convert(source, folder / f"{source.stem}{suffix}")
+            print(f"\n{'=' * 100}\n{robot} → {result.target}  ({result.seconds:.2f} s)\n")
+            print_fidelity(result.fidelity)
+            print_diagnostics(result.diagnostics)
+        picture = folder / f"{source.stem}.png"
+        drawn_by = render_file(folder / f"{source.stem}.xml", picture, shown=(Shown.VISUAL, Shown.COLLISION))
+        print(f"\npicture: {picture}, visual and collision geometry, drawn by {drawn_by}")
+    print(f"\nDone. Robots and pictures are in {output}; open one with: python -m mujoco.viewer --mjcf=FILE.xml")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("build/demo"))
+    demo(parser.parse_args().output)
