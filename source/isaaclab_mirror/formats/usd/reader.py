@@ -21,7 +21,7 @@ from isaaclab_mirror.formats.usd.names import UniqueNames, spelled
 from isaaclab_mirror.formats.usd.scene import read_scene
 from isaaclab_mirror.formats.usd.sensors import read_sensors, read_site
 from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage
-from isaaclab_mirror.formats.usd.topology import Topology, TreeNode, read_joint_records, read_topology
+from isaaclab_mirror.formats.usd.topology import JointRecord, Topology, TreeNode, read_joint_records, read_topology
 from isaaclab_mirror.formats.usd.values import number, value
 from isaaclab_mirror.robot.constraints import Loop, Mimic
 from isaaclab_mirror.robot.geometry import Geom, MeshAsset
@@ -129,12 +129,18 @@ def _names(stage: UsdRobotStage, topology: Topology) -> tuple[dict[Sdf.Path, str
     link_names: dict[Sdf.Path, str] = {}
     joint_names: dict[Sdf.Path, str] = {}
     queue = deque(children.get(None, []))
+    welds: list[JointRecord] = []
     while queue:
         node = queue.popleft()
         link_names[node.body.path] = links.of(spelled(stage, node.body))
         for joint in node.joints:
-            joint_names[joint.record.path] = joints.of(spelled(stage, joint.record))
+            if node.fixed:
+                welds.append(joint)  # no DOF of PhysX's: it takes no name from one
+            else:
+                joint_names[joint.record.path] = joints.of(spelled(stage, joint.record))
         queue.extend(children.get(node.body.path, []))
+    for joint in welds:
+        joint_names[joint.record.path] = joints.of(spelled(stage, joint.record))
     return link_names, joint_names
 
 

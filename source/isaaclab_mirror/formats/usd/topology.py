@@ -16,6 +16,8 @@ from isaaclab_mirror.rotations import IDENTITY_QUAT, Pose, quat_normalize
 if TYPE_CHECKING:
     from pxr import Sdf
 
+LOCKED = 0.01
+"""A range of this width [deg or stage units] is none: some assets spell a fixed joint as a revolute of ±0.001°."""
 NOT_TREE = frozenset({"PhysicsDistanceJoint", "PhysxPhysicsGearJoint", "PhysxPhysicsRackAndPinionJoint"})
 
 
@@ -427,7 +429,7 @@ def _authored_base(
 def _is_locked(joint: JointRecord) -> bool:
     """Whether its limits leave it no motion: a fixed joint by another name."""
     low, high = (value(joint.record.prim, f"physics:{end}Limit") for end in ("lower", "upper"))
-    return low is not None and high is not None and low >= high
+    return low is not None and high is not None and high - low <= LOCKED
 
 
 def _centre(stage: UsdRobotStage, component: list[Sdf.Path]) -> Sdf.Path:
