@@ -7,11 +7,18 @@ from pathlib import Path
 
 from isaaclab_mirror import convert
 from isaaclab_mirror.cli.output import print_diagnostics, print_fidelity
+from isaaclab_mirror.diagnostics import Severity
 from isaaclab_mirror.report.render import Shown, render_file, working_gl
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-ROBOTS = ("ur5e/ur5e.usda", "unitree_go2/unitree_go2.usda", "unitree_h1/unitree_h1.usdc", "leap_hand/leap_hand.usdc",
-          "cartpole/cartpole_physx.usda")  # fmt: skip
+ROBOTS = (
+    "ur5e/ur5e.usda",
+    "anymal_c/anymal_c.usda",
+    "unitree_go2/unitree_go2_physx.usda",
+    "unitree_g1/g1_urdf.usda",
+    "leap_hand/leap_hand.usdc",
+    "cartpole/cartpole_physx.usda",
+)
 
 
 def demo(output: Path) -> None:
@@ -24,7 +31,7 @@ def demo(output: Path) -> None:
             result = convert(source, folder / f"{source.stem}{suffix}")
             print(f"\n{'=' * 100}\n{robot} → {result.target}  ({result.seconds:.2f} s)\n")
             print_fidelity(result.fidelity)
-            print_diagnostics(result.diagnostics)
+            print_diagnostics(found for found in result.diagnostics if found.severity != Severity.INFO)
         picture = folder / f"{source.stem}.png"
         drawn_by = render_file(folder / f"{source.stem}.xml", picture, shown=(Shown.VISUAL, Shown.COLLISION))
         print(f"\npicture: {picture}, visual and collision geometry, drawn by {drawn_by}")

@@ -9,12 +9,20 @@ from pathlib import Path
 from isaaclab_mirror.diagnostics import Diagnostic, Fidelity
 
 SCHEMA = 1
+SHOWN = 3
+"""Findings of one code that are printed."""
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    """Findings go to stderr: stdout is for the answer."""
+    """Findings go to stderr: stdout is for the answer. Of many of one kind, the first few."""
+    kinds: dict[tuple[str, str], list[Diagnostic]] = {}
     for found in diagnostics:
-        print(found, file=sys.stderr)
+        kinds.setdefault((found.code, found.severity), []).append(found)
+    for (code, severity), alike in kinds.items():
+        for found in alike[:SHOWN]:
+            print(found, file=sys.stderr)
+        if len(alike) > SHOWN:
+            print(f"{severity} {code}: and {len(alike) - SHOWN} more like these; --json lists all", file=sys.stderr)
 
 
 def print_fidelity(fidelity: Fidelity) -> None:

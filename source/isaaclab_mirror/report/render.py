@@ -89,7 +89,7 @@ def _draw(mjcf: Path, view: View, shown: Shown, backend: str | None) -> Image:
     options = mujoco.MjvOption()
     _show(model, options, shown)
     scene = mujoco.MjvScene(model, maxgeom=MAX_GEOMS)
-    camera = _camera(model, data, view, options)
+    camera = _camera(model, data, view)
     mujoco.mjv_updateScene(model, data, options, mujoco.MjvPerturb(), camera, mujoco.mjtCatBit.mjCAT_ALL.value, scene)
     if backend is None:
         from isaaclab_mirror.report.rasterizer import rasterize
@@ -100,6 +100,7 @@ def _draw(mjcf: Path, view: View, shown: Shown, backend: str | None) -> Image:
 
 def _show(model: Any, options: Any, shown: Shown) -> None:
     """Leave visible what is asked for; collision geometry in one colour per link, so that its parts can be told."""
+    import mujoco
     import numpy as np
 
     collides = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
@@ -116,9 +117,10 @@ def _show(model: Any, options: Any, shown: Shown) -> None:
         hues = (model.geom_bodyid[wanted] * 0.381966) % 1.0
         model.geom_rgba[wanted, :3] = 0.62 + 0.25 * np.cos(2 * np.pi * (hues[:, None] + np.array([0.0, 1 / 3, 2 / 3])))
         model.geom_rgba[wanted, 3] = 1.0
+        options.flags[mujoco.mjtVisFlag.mjVIS_CONVEXHULL.value] = 1  # MuJoCo collides with the hull of a mesh
 
 
-def _camera(model: Any, data: Any, view: View, options: Any) -> Any:
+def _camera(model: Any, data: Any, view: View) -> Any:
     """A free camera that has every drawn geom in view."""
     import mujoco
     import numpy as np
