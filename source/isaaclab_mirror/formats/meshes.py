@@ -117,7 +117,7 @@ def mesh_suffix(mesh: MeshAsset, mesh_format: str = "auto") -> str:
     """`.stl` or `.obj`."""
     if mesh_format not in MESH_FORMATS:
         raise InputError(
-            "E028", "options", f"mesh_format {mesh_format!r} is not known", hint=f"use one of {', '.join(MESH_FORMATS)}"
+            "E043", "options", f"mesh_format {mesh_format!r} is not known", hint=f"use one of {', '.join(MESH_FORMATS)}"
         )
     if mesh_format == "auto":
         return ".obj" if mesh.texcoords is not None or len(mesh.faces) > MUJOCO_STL_FACES else ".stl"

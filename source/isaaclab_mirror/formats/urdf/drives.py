@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.formats.urdf.spelling import Names, number
 from isaaclab_mirror.formats.urdf.tree import UrdfTree
-from isaaclab_mirror.robot.drives import Actuator, Transmission
+from isaaclab_mirror.robot.drives import Actuator, DriveType, Transmission
 from isaaclab_mirror.robot.model import Robot
 
 if TYPE_CHECKING:
@@ -50,12 +50,14 @@ def urdf_drives(
         if len(joints) != 1:
             why = f"it acts on {actuator.transmission} {actuator.target!r}, not on one axis"
             fidelity.lost("drives", "an actuator that acts on anything but one axis")
-            found.warn("E026", actuator.source or actuator.name, f"URDF cannot say this actuator: {why}")
+            found.warn("E040", actuator.source or actuator.name, f"URDF cannot say this actuator: {why}")
             continue
         drive = _drive(actuator, *joints[0], robot.axis(actuator.target).initial_position)
         if drive is None:
             fidelity.approximated("drives", "an actuator of another law than PD: its joint and gear alone, commanded by effort")
             drive = UrdfDrive(actuator=actuator.name, joint=joints[0][0], interface="effort", gear=joints[0][1])
+        elif any(d.type is DriveType.ACCELERATION for d in robot.axis(actuator.target).drives):
+            fidelity.approximated("drives", "acceleration drive: gains × effective inertia at the zero pose")
         else:
             fidelity.kept("drives", note="gains as parameters of ros2_control, which URDF's physics does not read")
         drives.append(drive)

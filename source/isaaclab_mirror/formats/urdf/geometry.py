@@ -87,9 +87,9 @@ class GeometryWriter:
             etree.SubElement(element, "texture", filename=path)
         shine = (material.metallic, material.roughness, material.specular)
         if any(value is not None for value in shine) or material.emission:
-            self.fidelity.approximated("materials", "colour and texture alone: metallic, roughness, … are lost")
+            self.fidelity.approximated("visual materials", "colour and texture alone: metallic, roughness, … are lost")
         else:
-            self.fidelity.kept("materials")
+            self.fidelity.kept("visual materials")
 
     def _texture(self, material: VisualMaterial) -> str | None:
         """The path of the copied image as the URDF spells it."""

@@ -85,13 +85,13 @@ def mimics_by_follower(robot: Robot, tree: UrdfTree, found: Diagnostics, fidelit
         why = _unwritable(mimic, chosen, tree)
         if why:
             fidelity.lost("mimics", why)
-            found.warn("E026", mimic.source or mimic.name, f"mimic of {mimic.follower!r} is not written: {why}")
+            found.warn("E040", mimic.source or mimic.name, f"mimic of {mimic.follower!r} is not written: {why}")
             continue
         chosen[mimic.follower] = mimic
         if any(mimic.coefficients[2:]):
             fidelity.approximated("mimics", "only the linear part of the polynomial")
             found.warn(
-                "E026",
+                "E040",
                 mimic.source or mimic.name,
                 f"URDF's mimic is linear: the higher coefficients {mimic.coefficients[2:]} are lost",
             )
@@ -132,11 +132,11 @@ def count_axes(robot: Robot, axes: Mapping[str, LoweredAxis], fidelity: Fidelity
         low = axes[axis.name]
         if low.range is not None:
             if axis.kind is AxisKind.BALL:
-                fidelity.approximated("limits", "a ball's cone: the same bound for each of three hinges")
+                fidelity.approximated("joint limits", "a ball's cone: the same bound for each of three hinges")
             else:
-                fidelity.kept("limits")
+                fidelity.kept("joint limits")
         elif axis.kind is AxisKind.SLIDE:
-            fidelity.approximated("limits", f"a slide without range: ±{UNLIMITED_POSITION:g} m")
+            fidelity.approximated("joint limits", f"a slide without range: ±{UNLIMITED_POSITION:g} m")
         bounded = axis.kind is AxisKind.SLIDE or low.range is not None
         both = (low.effort_limit, low.velocity_limit)
         for concept, limit, value in zip(

@@ -20,7 +20,7 @@ def count_losses(
     for concept, why, count in _lost(robot, options, has_world):
         if count:
             fidelity.lost(concept, why, count)
-            found.info("E026", robot.source or robot.name, f"URDF cannot say: {concept} ({count}): {why}")
+            found.info("E040", robot.source or robot.name, f"URDF cannot say: {concept} ({count}): {why}")
 
 
 def _lost(robot: Robot, options: WriteOptions, has_world: bool) -> list[tuple[str, str, int]]:
@@ -34,9 +34,10 @@ def _lost(robot: Robot, options: WriteOptions, has_world: bool) -> list[tuple[st
     driven = sum(bool(axis.drives) and axis.initial_position not in (None, 0.0) for axis in robot.axes())
     unsaid = started - driven if options.transmissions else started
     base = sum(not is_identity(joint.origin) for joint in robot.roots) if not has_world else 0
+    dead = sum(drive.is_dead for axis in robot.axes() for drive in axis.drives)
     targets = sum(any(d.target_position or d.target_velocity for d in axis.drives) for axis in robot.axes())
     return [
-        ("loops", "URDF is a tree", len(robot.loops)),
+        ("loop constraints", "URDF is a tree", len(robot.loops)),
         ("tendons", no_word, len(robot.tendons)),
         ("sites", "only links are frames in a URDF, and more links would be another robot", len(robot.sites)),
         ("cameras", no_word, cameras),
@@ -48,6 +49,7 @@ def _lost(robot: Robot, options: WriteOptions, has_world: bool) -> list[tuple[st
         ("link damping", no_word, sum(bool(link.linear_damping or link.angular_damping) for link in robot.links)),
         ("gravity switches", no_word, sum(link.disable_gravity for link in robot.links)),
         ("kinematic links", no_word, sum(link.kinematic for link in robot.links)),
+        ("drives", "maxForce 0: dead in PhysX too", dead),
         ("drive targets", no_word, targets),
         ("initial positions", "only ros2_control of a driven joint holds one", unsaid),
         ("initial base pose", "the root of a URDF is where its loader puts it", base),

@@ -20,7 +20,7 @@ def number(value: float) -> str:
     """The shortest text that reads back as the same double."""
     value = float(value)
     if not math.isfinite(value):
-        raise InputError("E003", "URDF", f"a number is {value}", hint="URDF holds finite numbers alone: repair the source")
+        raise InputError("E014", "URDF", f"a number is {value}", hint="URDF holds finite numbers alone: repair the source")
     if value == 0.0:
         return "0"  # also of −0.0
     return repr(value).removesuffix(".0")
@@ -90,5 +90,5 @@ class Names:
         self._taken.add(free)
         if free != name:
             why = "is taken" if legal == name else "is empty or holds characters that XML forbids"
-            self._found.warn("E027", source or name, f"{self._kind} name {name!r} {why}: written as {free!r}")
+            self._found.warn("E041", source or name, f"{self._kind} name {name!r} {why}: written as {free!r}")
         return free

@@ -83,7 +83,7 @@ class _Step:
 def plan_tree(robot: Robot, found: Diagnostics) -> UrdfTree:
     """Lay out links and joints."""
     if not robot.links:
-        raise InputError("E020", robot.source or robot.name, "a robot without links cannot be a URDF")
+        raise InputError("E013", robot.source or robot.name, "a robot without links cannot be a URDF")
     link_names, joint_names = Names("link", found), Names("joint", found)
     names = {link.name: link_names.give(link.name, link.source) for link in robot.links}
     roots = robot.roots
@@ -101,7 +101,7 @@ def plan_tree(robot: Robot, found: Diagnostics) -> UrdfTree:
         if joint is root_joint:
             continue
         if joint.parent is not None and joint.parent not in names:
-            raise InputError("E001", joint.source or joint.name, f"its parent link {joint.parent!r} does not exist")
+            raise InputError("E038", joint.source or joint.name, f"its parent link {joint.parent!r} does not exist")
         parent = root if joint.parent is None else names[joint.parent]
         origin = moved(joint.origin, shifts.get(joint.parent or "", ZERO))
         steps = steps_of[joint.child]
@@ -157,7 +157,7 @@ def _root_without_world(robot: Robot, roots: tuple[Joint, ...], found: Diagnosti
     if len(roots) != 1:
         free = [joint for joint in roots if joint.type is JointType.FLOATING]
         found.warn(
-            "E029",
+            "E042",
             robot.source or robot.name,
             f"{len(roots)} links hang on the world, {len(free)} of them free: joined under one link, "
             "free ones by joints of type 'floating'",
@@ -167,7 +167,7 @@ def _root_without_world(robot: Robot, roots: tuple[Joint, ...], found: Diagnosti
     (root,) = roots
     if root.type is JointType.FLOATING:
         found.info(
-            "E029",
+            "E042",
             root.source or root.child,
             f"the free base is not written: a URDF whose root link is {root.child!r} is free by convention",
             hint="give it a floating base where it is loaded (Pinocchio: JointModelFreeFlyer; Isaac Lab: fix_base=False)",

@@ -90,7 +90,7 @@ def _placed_geoms(
         why = "static geometry has no place in the URDF of a free robot"
         fidelity.lost("static geometry", why, len(static))
         for geom in static:
-            found.warn("E026", geom.source or geom.name, f"not written: {why}")
+            found.warn("E040", geom.source or geom.name, f"not written: {why}")
     return geoms
 
 
