@@ -1,0 +1,300 @@
+"""What each diagnostic code means, what is done about it, and how it looks; `make docs-diagnostics` writes the page.
+
+E001–E005 and V001–V004 are those of the conversion standard, the others continue the series: E00x the robot's own
+numbers, E01x the file, E02x what PhysX makes of it, E03x the numbers and the output, E04x URDF, E09x the command line.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    """One diagnostic code."""
+
+    title: str
+    meaning: str
+    recovery: str
+    """What the conversion does: goes on with something, or refuses."""
+    example: str
+    """As it is printed."""
+
+
+CODES: dict[str, Code] = {
+    "E001": Code(
+        "joint that the target cannot say",
+        "The target format has no joint of this type, or the joint has no meaning as authored.",
+        "The closest equivalent with a warning; refused where an axis has no direction.",
+        "arm.usda:/arm/joints/wrist: warning E001: URDF has no ball joint: three hinges in a row (x, y, z), "
+        "right at zero and to first order about it",
+    ),
+    "E002": Code(
+        "missing or empty mesh or texture",
+        "A mesh has no triangles or a texture's file is not there or cannot be read.",
+        "The mesh is left out, the colour stands for the texture.",
+        "arm.usda:/arm/hand/visual: warning E002: the mesh has no points or no faces: left out",
+    ),
+    "E003": Code(
+        "inertia of no real body",
+        "Principal moments are negative or break the triangle inequality, or are not known where they must be.",
+        "The nearest moments that a body can have.",
+        "arm.usda:/arm/hand: warning E003: diagonalInertia (0.1, -0.1, 0.1) has a negative moment: PhysX "
+        "takes its size",
+    ),
+    "E004": Code(
+        "mass that is not positive, or none",
+        "A link's mass is zero or negative, or nothing says what it weighs.",
+        "Computed from the colliders as PhysX does; a frame without colliders weighs 1 kg there and here.",
+        "arm.usda:/arm/tool0: warning E004: no mass and no collider: PhysX gives such a frame 1 kg, and so "
+        "does this file",
+    ),
+    "E005": Code(
+        "kinematic loop",
+        "A joint connects links that are connected already.",
+        "MJCF: an equality constraint. URDF, which is a tree: left out.",
+        "fourbar.usda:/joints/j4: info E005: this joint closes a kinematic loop: written as a constraint",
+    ),
+    "E006": Code(
+        "shape that cannot be written as it is",
+        "A shape has no counterpart in the target, or a collider stands on a prim that has no shape.",
+        "The closest shape, or left out where nothing is close.",
+        "cartpole.usda:/cartpole/floor: warning E006: URDF has no planes: the top of a large box",
+    ),
+    "E007": Code(
+        "joint limit that PhysX rejects",
+        "One bound alone, or the lower one above the upper one.",
+        "The joint is locked at zero, as in PhysX.",
+        "arm.usda:/arm/joints/elbow: warning E007: limits [None, 90.0]: PhysX rejects a one-sided or "
+        "reversed limit and locks the joint at 0",
+    ),
+    "E010": Code(
+        "file that is not there or no USD",
+        "The file does not exist, is a folder, is empty, or USD cannot open it.",
+        "Refused.",
+        "robot.usd: error E010: no such file",
+    ),
+    "E011": Code(
+        "layer or payload that is not there",
+        "The asset names a layer that cannot be found or does not compose.",
+        "Read without it; refused when no rigid body is left.",
+        "robot.usda:/: warning E011: could not open asset configuration/robot_sensor.usd",
+    ),
+    "E012": Code(
+        "relationship that leads nowhere",
+        "A joint, mimic or filter names a prim that is not there or not part of the robot.",
+        "What names it is left out.",
+        "arm.usda:/arm/joints/elbow: warning E012: body1 names /arm/forearm, which is not there: the joint is left out",
+    ),
+    "E013": Code(
+        "no robot in the file",
+        "The stage has no rigid body.",
+        "Refused.",
+        "crazyflie.usd: error E013: no rigid body in the stage: there is no robot in it",
+    ),
+    "E014": Code(
+        "value that is no finite number",
+        "NaN or infinity where a number must stand, or a unit that is not positive.",
+        "Refused, with the attribute.",
+        "arm.usda:/arm/hand.physics:mass: error E014: the value is not a number",
+    ),
+    "E015": Code(
+        "asset path that leaves the asset's folder",
+        "A layer or texture is named by an absolute or remote path.",
+        "Not read unless `allow_outside` is set.",
+        "robot.usda:/etc/passwd: error E015: robot.usda names a file of this machine outside the asset's folder",
+    ),
+    "E016": Code(
+        "variant",
+        "A variant set has no selection, or the one asked for does not exist.",
+        "`physx`, else `physics`, is taken and said; one that does not exist is refused.",
+        "g1.usda:/g1: info E016: variant set Physics has no selection: read as 'physx'",
+    ),
+    "E017": Code(
+        "units and axes",
+        "The stage is not in metres and z up, or does not say.",
+        "Converted to metres and z up; lengths without a unit are taken as metres.",
+        "robot.usda:/: info E017: upAxis is Y: turned so that z is up",
+    ),
+    "E018": Code(
+        "out of scope",
+        "Deformables, particles, vehicles and the like.",
+        "Left out.",
+        "scene.usda:/World/cloth: warning E018: deformables, particles and vehicles are out of scope: left out",
+    ),
+    "E019": Code(
+        "rigid body inside an instance",
+        "PhysX makes no body of it.",
+        "Left out, as in PhysX.",
+        "robot.usda:/robot/wheel: warning E019: a whole rigid body inside an instance is no body in PhysX",
+    ),
+    "E020": Code(
+        "which robot",
+        "The stage has several robots, or the prim asked for does not exist.",
+        "Refused, with the choices.",
+        "ants.usda: error E020: 64 robots in the stage",
+    ),
+    "E021": Code(
+        "several joints between one pair of bodies",
+        "PhysX keeps the one whose path sorts first.",
+        "The others are left out, as in PhysX.",
+        "humanoid.usda:/joints/hip_y: warning E021: a second joint between one pair of bodies: PhysX keeps hip_x alone",
+    ),
+    "E022": Code(
+        "fixed base that PhysX lets float",
+        "The articulation root is a body, so that the joint to the world is no part of the articulation.",
+        "Said; `fix_base` decides otherwise.",
+        "panda.usda:/panda/root_joint: warning E022: the articulation root is a body: PhysX leaves the base "
+        "floating and this joint to the world a soft constraint",
+    ),
+    "E023": Code(
+        "movable joint to the world",
+        "PhysX welds it.",
+        "Kept as its author drew it; `world_joint=weld` for what PhysX does.",
+        "cartpole.usda:/cartpole/joints/slider: warning E023: PhysX turns a movable joint between the world "
+        "and the root link into a weld: kept here as its author drew it",
+    ),
+    "E024": Code(
+        "drive on an axis that the joint does not have",
+        "A linear drive on a revolute joint, or the other way round.",
+        "Ignored, as PhysX does.",
+        "arm.usda:/arm/joints/elbow: warning E024: drive:linear on a PhysicsRevoluteJoint is ignored, as PhysX does",
+    ),
+    "E025": Code(
+        "PhysxJointAPI that a later PhysX ignores",
+        "armature, jointFriction and maxJointVelocity are read by Isaac Lab's PhysX and ignored by ovphysx 0.7.0.",
+        "Read.",
+        "go2.usda:/: info E025: PhysxJointAPI (armature, jointFriction, maxJointVelocity) is read here and "
+        "by Isaac Lab 3.0's PhysX (ovphysx 0.6.4), but ignored by ovphysx 0.7.0",
+    ),
+    "E026": Code(
+        "dead drive",
+        "maxForce is zero or negative: PhysX leaves the drive nothing to push with.",
+        "Written with that bound.",
+        "rover.usda:/rover/joints/boogie: warning E026: drive:angular has maxForce 0: PhysX makes it a dead "
+        "drive, and so does this file",
+    ),
+    "E027": Code(
+        "mimic that PhysX ignores",
+        "The instance of the API is a translation.",
+        "Left out, as in PhysX.",
+        "hand.usda:/hand/joints/finger: warning E027: PhysX ignores a mimic on transX: left out",
+    ),
+    "E028": Code(
+        "gravity direction that is no unit vector",
+        "PhysX does not normalise it.",
+        "Gravity is as strong as PhysX makes it.",
+        "scene.usda:/physicsScene: warning E028: gravityDirection has length 2: PhysX does not normalise it, "
+        "gravity is 19.62 m/s²",
+    ),
+    "E029": Code(
+        "joint that is no part of the robot",
+        "Disabled, or between prims that are no links of it.",
+        "Left out, with the reason.",
+        "rover.usda:/rover/world_joint: info E029: the joint is left out: it is disabled",
+    ),
+    "E030": Code(
+        "more collision classes than MuJoCo has bits",
+        "contype and conaffinity have 32 bits each.",
+        "The filters are left out and counted as lost.",
+        "collision filter: warning E030: 41 classes of filtered geoms, 30 fit into MuJoCo's masks",
+    ),
+    "E031": Code(
+        "the standard's contact formula",
+        "`contact_model=standard` was asked for: far softer than what PhysX does.",
+        "Written as asked.",
+        "contact_model: warning E031: the standard's contact formula 4.1.1 reads a margin as a stiffness: "
+        "contacts sink by centimetres",
+    ),
+    "E032": Code(
+        "acceleration drive",
+        "Its gains are multiplied by an inertia that moves with the pose; MuJoCo's gains are constant.",
+        "Written for the inertia at zero.",
+        "g1.usda:/g1/Physics/left_knee_joint: warning E032: acceleration drive: its gains move with the "
+        "pose; written for 0.02392 at zero",
+    ),
+    "E033": Code(
+        "robot that MuJoCo refuses",
+        "MuJoCo's compiler does not accept what was written.",
+        "Refused, with what MuJoCo says.",
+        "arm.usda:/arm: error E033: MuJoCo cannot compile the robot: mass and inertia of moving bodies must be larger "
+        "than mjMINVAL",
+    ),
+    "E034": Code(
+        "option that this MuJoCo does not know",
+        "The installed MuJoCo is older or newer than the option.",
+        "Left at its default.",
+        "flag sleep: warning E034: this MuJoCo does not know the flag: left at its default",
+    ),
+    "E035": Code(
+        "keyframe that does not fit",
+        "Its sizes are not those of the model.",
+        "Left out.",
+        "keyframe stand: warning E035: 19 positions for 18, 12 controls for 12: left out",
+    ),
+    "E036": Code(
+        "output that cannot be written",
+        "The folder or file is not writable.",
+        "Refused; old output stays as it was.",
+        "out: error E036: the output folder cannot be written: Permission denied",
+    ),
+    "E037": Code(
+        "format",
+        "The suffix is of no robot format, or that format is not read or written yet.",
+        "Refused, with those that are.",
+        "robot.obj: error E037: no robot format has the suffix '.obj'",
+    ),
+    "E038": Code(
+        "broken model",
+        "Two elements with one name, or a link whose parent is not there.",
+        "Refused.",
+        "arm.usda: error E038: two links have one name",
+    ),
+    "E040": Code(
+        "what URDF cannot say",
+        "A constraint, actuator, geom or setting has no word in URDF.",
+        "Left out or its closest part; counted in the fidelity table.",
+        "go2.usda:/: info E040: URDF cannot say: contact materials (2): URDF has no word for them",
+    ),
+    "E041": Code(
+        "name that URDF cannot take",
+        "Empty, used twice, or with characters that its readers refuse.",
+        "Renamed.",
+        "arm.usda:/arm/world: warning E041: link name 'world' is taken: written as 'world_1'",
+    ),
+    "E042": Code(
+        "free base, or several roots",
+        "URDF has one root link, and leaves to its reader whether that is free.",
+        "A free root is written as the root link; several are joined under one link.",
+        "base: info E042: the free base is not written: a URDF whose root link is 'base' is free by convention",
+    ),
+    "E043": Code(
+        "mesh format",
+        "`mesh_format` names no format that is written.",
+        "Refused, with those that are.",
+        "options: error E043: mesh_format 'fbx' is not known",
+    ),
+    "E090": Code(
+        "option that does not exist",
+        "A key of `--set` or of the options file is no option.",
+        "Refused, with the nearest one.",
+        "--set: error E090: there is no option 'fidelty'",
+    ),
+    "E091": Code(
+        "value that the option cannot take",
+        "Another type, or none of the choices.",
+        "Refused, with the choices.",
+        "fidelity: error E091: 'exact' is not one of nominal, physx, emulate",
+    ),
+    "E092": Code(
+        "options file",
+        "It cannot be read or is no TOML.",
+        "Refused.",
+        "mirror.toml: error E092: the options file is no TOML: Expected '=' after a key (at line 3, column 5)",
+    ),
+    "V003": Code(
+        "actuator or tendon without its target",
+        "It acts on something that is no part of the robot.",
+        "Left out.",
+        "hand.usda:/hand/Physics/A_WRJ1: warning V003: the actuator's target is not part of the robot: left out",
+    ),
+}
