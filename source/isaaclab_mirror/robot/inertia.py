@@ -39,7 +39,7 @@ class Inertia:
     def is_physical(self) -> bool:
         """Positive moments that obey the triangle inequality, as those of every real body do."""
         a, b, c = sorted(self.diagonal_kgm2)
-        return a > 0.0 and a + b >= c * (1 - 1e-6)
+        return a > 0.0 and a + b >= c
 
 
 def rotated_diagonal(diagonal: Vec3, quat: Quat) -> Matrix3:
