@@ -93,7 +93,10 @@ def _single(
     other = "linear" if instance == "angular" else "angular"
     if f"PhysicsDriveAPI:{other}" in record.apis:
         stage.found.warn(
-            "E024", source, f"drive:{other} on a {record.type_name} is ignored, as PhysX does", f"author drive:{instance}"
+            "E024",
+            source,
+            f"drive:{other} on a {record.type_name} is ignored, as PhysX does",
+            f"author drive:{instance}",
         )
     drive = read_drive(stage, record, instance, unit)
     position, velocity = _initial(stage, record, instance, unit)
@@ -123,9 +126,7 @@ def _extras(record: Record) -> Mapping[str, object]:
     return {"usd:name": record.path.name, **({"usd:displayName": shown} if shown else {})}
 
 
-def _range(
-    stage: UsdRobotStage, record: Record, low: str, high: str, unit: float
-) -> tuple[float | None, float | None]:
+def _range(stage: UsdRobotStage, record: Record, low: str, high: str, unit: float) -> tuple[float | None, float | None]:
     """Limits in rad or m. PhysX locks a joint whose limit is one-sided or reversed: that is said, and kept."""
     lower, upper = limit(record.prim, low, stage.file), limit(record.prim, high, stage.file)
     if lower is None and upper is None:
@@ -201,7 +202,7 @@ def _dynamics(stage: UsdRobotStage, record: Record, instance: str, unit: float) 
     friction = dynamic if dynamic is not None else static if static is not None else plain or 0.0
     viscous = read(axis + "viscousFrictionCoefficient", "newton:damping") or 0.0
     if f"PhysxJointAxisAPI:{instance}" not in record.apis and any(
-        authored(prim, f"physxJoint:{n}") for n in ("armature", "jointFriction")
+        authored(prim, f"physxJoint:{n}") for n in ("armature", "jointFriction", "maxJointVelocity")
     ):
         stage.found.info(
             "E025",

@@ -1,0 +1,33 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.usda import Usda
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def usda(tmp_path: Path) -> Usda:
+    """Writes, reads and converts hand-written stages."""
+    return Usda(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The robots shipped with the repository."""
+    return REPOSITORY / "data"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The shared corpora; tests that need them are skipped where they are not."""
+    folder = Path(os.environ.get("ISAACLAB_MIRROR_SHARED", REPOSITORY.parent / "shared"))
+    if not (folder / "corpus").is_dir():
+        pytest.skip("the shared corpora are neither beside the repository nor in ISAACLAB_MIRROR_SHARED")
+    return folder
