@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install demo test test-all lint format isaaclab-env test-isaaclab bench docs-diagnostics docs-images clean
+.PHONY: install demo test test-all lint format isaaclab-env test-isaaclab bench docs-diagnostics docs-options docs-images clean
 
 install: $(INSTALLED)
 
@@ -46,6 +46,9 @@ bench: install
 
 docs-diagnostics: install
 	$(BIN)/python scripts/make_docs.py diagnostics
+
+docs-options: install
+	$(BIN)/python scripts/make_docs.py options
 
 docs-images: install
 	$(BIN)/python scripts/make_docs.py images

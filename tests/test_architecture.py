@@ -100,10 +100,11 @@ def test_the_example_of_a_code_shows_the_code():
     assert [name for name, code in CODES.items() if f" {name}: " not in code.example] == []
 
 
-def test_the_page_of_diagnostics_is_what_the_command_writes():
-    written = (ROOT / "docs/diagnostics.md").read_text(encoding="utf-8")
-    page = python("-c", "import runpy; print(runpy.run_path('scripts/make_docs.py')['diagnostics_page'](), end='')")
-    assert written == page.stdout, "run `make docs-diagnostics`"
+@pytest.mark.parametrize("page", ["diagnostics", "options"])
+def test_a_generated_page_is_what_its_command_writes(page: str):
+    written = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    made = python("-c", f"import runpy; print(runpy.run_path('scripts/make_docs.py')['{page}_page'](), end='')")
+    assert written == made.stdout, f"run `make docs-{page}`"
 
 
 def test_links_in_the_documents_lead_somewhere():
