@@ -99,14 +99,14 @@ def source_files(source: str | Path, options: ReadOptions | None = None) -> tupl
     return usd_sources(source, options or ReadOptions())
 
 
-def _read(
-    source: Path, options: ReadOptions, found: Diagnostics, fidelity: Fidelity
-) -> tuple[Robot, tuple[Path, ...]]:
+def _read(source: Path, options: ReadOptions, found: Diagnostics, fidelity: Fidelity) -> tuple[Robot, tuple[Path, ...]]:
     kind = format_of(source)
     if not source.exists():
         raise InputError("E010", source, "no such file", "check the path")
     if kind is not Format.USD:
-        raise InputError("E037", source, f"reading {kind.value} is not supported", "convert from .usd, .usda, .usdc, .usdz")
+        raise InputError(
+            "E037", source, f"reading {kind.value} is not supported", "convert from .usd, .usda, .usdc, .usdz"
+        )
     from isaaclab_mirror.formats.hulls import convex_hull
     from isaaclab_mirror.formats.usd.reader import read_usd
 
@@ -137,7 +137,9 @@ def _with_inertias(lowered: Lowered, folder: Path) -> Lowered:
     from isaaclab_mirror.formats.mjcf.inertias import computed_inertias
 
     known = computed_inertias(lowered, folder)
-    links = tuple(link if link.inertia is not None else replace(link, inertia=known[link.name]) for link in lowered.robot.links)
+    links = tuple(
+        link if link.inertia is not None else replace(link, inertia=known[link.name]) for link in lowered.robot.links
+    )
     return replace(lowered, robot=replace(lowered.robot, links=links))
 
 

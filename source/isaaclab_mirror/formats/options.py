@@ -31,7 +31,7 @@ class ReadOptions:
 
     prim: str | None = None
     """Prim that holds the robot, where the stage holds several."""
-    variants: Mapping[str, str] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variant set → variant."""
     fix_base: bool | None = None
     """True or False overrides what the file says; None keeps it."""

@@ -33,5 +33,7 @@ def format_of(file: Path) -> Format:
     """The format of a file by its suffix."""
     kind = SUFFIXES.get(file.suffix.lower())
     if kind is None:
-        raise InputError("E037", file, f"no robot format has the suffix {file.suffix!r}", f"use one of {', '.join(SUFFIXES)}")
+        raise InputError(
+            "E037", file, f"no robot format has the suffix {file.suffix!r}", f"use one of {', '.join(SUFFIXES)}"
+        )
     return kind

@@ -16,7 +16,8 @@ def cone_mesh(name: str, cone: Cone) -> MeshAsset:
 
     r, h = cone.radius_m, cone.half_length_m
     ring = [
-        (r * math.cos(2 * math.pi * k / SEGMENTS), r * math.sin(2 * math.pi * k / SEGMENTS), -h) for k in range(SEGMENTS)
+        (r * math.cos(2 * math.pi * k / SEGMENTS), r * math.sin(2 * math.pi * k / SEGMENTS), -h)
+        for k in range(SEGMENTS)
     ]
     vertices = np.array([*ring, (0.0, 0.0, -h), (0.0, 0.0, h)], dtype=np.float32)
     faces = []

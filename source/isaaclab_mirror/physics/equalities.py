@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
-from isaaclab_mirror.physics.lowered import EqualityType, LoweredEquality
+from isaaclab_mirror.physics.lowered import EqualityType, LoweredEquality, floats
 from isaaclab_mirror.robot.constraints import Loop, LoopType, Mimic
-from isaaclab_mirror.robot.model import Robot
 
 HINGE_SPAN_M = 0.1
 """Distance of the two points that together keep a hinge's axis."""
@@ -20,59 +19,69 @@ def lower_loop(loop: Loop, found: Diagnostics, fidelity: Fidelity) -> list[Lower
     A hinge is two connects on its axis (no equality of MuJoCo's leaves one rotation free). A slide has none: it is lost
     to a connect-free weld only if it does not move, so it is reported.
     """
-    solref, solimp = loop.mujoco.get("solref"), loop.mujoco.get("solimp")
     names = (loop.link0 or WORLD, loop.link1 or WORLD)
-    common = {
-        "active": loop.active,
-        "solref": solref if isinstance(solref, tuple) else None,
-        "solimp": solimp if isinstance(solimp, tuple) else None,
-    }
     where = str(loop.source or loop.name)
     if loop.type is LoopType.WELD:
         fidelity.kept("loop constraints")
         if loop.by_site is not None:
-            return [LoweredEquality(name=loop.name, type=EqualityType.WELD, name1=loop.by_site[0], name2=loop.by_site[1], by_site=True, **common)]  # type: ignore[arg-type]
+            return [_equality(loop, EqualityType.WELD, loop.by_site, by_site=True)]
         # MuJoCo: frame of link 2 in link 1 (relpose), and the point of link 2 at which it is kept (anchor).
         relative = loop.frame0 @ loop.frame1.inverse()
         scale = loop.mujoco.get("torqueScale", 1.0)
-        data = (*loop.frame1.pos, *relative.pos, *relative.quat_wxyz, float(scale))  # type: ignore[arg-type]
-        return [LoweredEquality(name=loop.name, type=EqualityType.WELD, name1=names[0], name2=names[1], data=data, **common)]  # type: ignore[arg-type]
+        torque = float(scale) if isinstance(scale, int | float) else 1.0
+        data = (*loop.frame1.pos, *relative.pos, *relative.quat_wxyz, torque)
+        return [_equality(loop, EqualityType.WELD, names, data)]
     if loop.type is LoopType.CONNECT:
         fidelity.kept("loop constraints")
         if loop.by_site is not None:
-            return [LoweredEquality(name=loop.name, type=EqualityType.CONNECT, name1=loop.by_site[0], name2=loop.by_site[1], by_site=True, **common)]  # type: ignore[arg-type]
-        return [_connect(loop.name, names, loop.frame0.pos, common)]
+            return [_equality(loop, EqualityType.CONNECT, loop.by_site, by_site=True)]
+        return [_equality(loop, EqualityType.CONNECT, names, loop.frame0.pos)]
     if loop.type is LoopType.HINGE:
         fidelity.kept("loop constraints", note="a hinge as two connects on its axis")
         second = loop.frame0.apply((0.0, 0.0, HINGE_SPAN_M))
         return [
-            _connect(loop.name, names, loop.frame0.pos, common),
-            _connect(f"{loop.name}_axis", names, second, common),
+            _equality(loop, EqualityType.CONNECT, names, loop.frame0.pos),
+            _equality(loop, EqualityType.CONNECT, names, second, suffix="_axis"),
         ]
     fidelity.lost("loop constraints", f"a {loop.type} outside the tree has no equality")
     found.warn("E001", where, f"a {loop.type} joint outside the tree cannot be written as an equality: left out")
     return []
 
 
-def _connect(name: str, links: tuple[str, str], anchor: tuple[float, float, float], common: dict) -> LoweredEquality:  # type: ignore[type-arg]
+def _equality(
+    loop: Loop,
+    kind: EqualityType,
+    names: tuple[str, str],
+    data: tuple[float, ...] = (),
+    *,
+    by_site: bool = False,
+    suffix: str = "",
+) -> LoweredEquality:
     return LoweredEquality(
-        name=name, type=EqualityType.CONNECT, name1=links[0], name2=links[1], data=tuple(anchor), **common
+        name=loop.name + suffix,
+        type=kind,
+        name1=names[0],
+        name2=names[1],
+        data=data,
+        by_site=by_site,
+        active=loop.active,
+        solref=floats(loop.mujoco.get("solref")),
+        solimp=floats(loop.mujoco.get("solimp")),
     )
 
 
-def lower_mimic(mimic: Mimic, robot: Robot, fidelity: Fidelity) -> LoweredEquality:
+def lower_mimic(mimic: Mimic, fidelity: Fidelity) -> LoweredEquality:
     """A mimic as a joint equality: follower − ref = Σ c_k (leader − ref)^k.
 
     A soft mimic of PhysX (natural frequency f, damping ratio ζ) is the constraint's own spring: timeconst = 1/(2πf·ζ).
     """
-    solref, solimp = mimic.mujoco.get("solref"), mimic.mujoco.get("solimp")
+    solref, solimp = floats(mimic.mujoco.get("solref")), floats(mimic.mujoco.get("solimp"))
     if mimic.natural_frequency_hz is not None:
         ratio = mimic.damping_ratio if mimic.damping_ratio and mimic.damping_ratio > 0 else 1.0
         solref = (1.0 / (2 * math.pi * mimic.natural_frequency_hz * ratio), ratio)
         fidelity.approximated("mimics", "soft mimic: PhysX's spring as the constraint's time constant")
     else:
         fidelity.kept("mimics")
-    del robot
     return LoweredEquality(
         name=mimic.name,
         type=EqualityType.JOINT,
@@ -80,6 +89,6 @@ def lower_mimic(mimic: Mimic, robot: Robot, fidelity: Fidelity) -> LoweredEquali
         name2=mimic.leader,
         data=mimic.coefficients,
         active=mimic.active,
-        solref=solref if isinstance(solref, tuple) else None,
-        solimp=solimp if isinstance(solimp, tuple) else None,
+        solref=solref,
+        solimp=solimp,
     )

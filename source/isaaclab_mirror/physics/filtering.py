@@ -8,8 +8,7 @@ group unless that is the world. What it drops too little is excluded; what it dr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
 
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.robot.constraints import CollisionFilter
@@ -120,18 +119,25 @@ def corrections(
         (ca, fa), (cb, fb) = bits[a.name], bits[b.name]
         return bool(ca & fb or cb & fa)
 
-    excludes = []
+    excludes: list[tuple[str, str]] = []
     for pair in sorted(tuple(sorted(p)) for p in never):
         a, b = pair
-        if a in head and b in head and bearing[a] and bearing[b] and not dropped(a, b):
-            if any(touch(g, h) for g in bearing[a] for h in bearing[b]):
-                excludes.append((a, b))
+        here = a in head and b in head and not dropped(a, b)
+        if here and any(touch(g, h) for g in bearing[a] for h in bearing[b]):
+            excludes.append((a, b))
     if robot.collision_filter.parent_rule != "physx" or not robot.collision_filter.self_collision:
         return excludes, []
     return excludes, _dropped_pairs(head, above, never, bearing, fidelity, touch)
 
 
-def _dropped_pairs(head, above, never, bearing, fidelity, touch) -> list[tuple[str, str]]:  # type: ignore[no-untyped-def]
+def _dropped_pairs(
+    head: Mapping[str, str],
+    above: Mapping[str, str | None],
+    never: set[frozenset[str]],
+    bearing: Mapping[str, list[Geom]],
+    fidelity: Fidelity,
+    touch: Callable[[Geom, Geom], bool],
+) -> list[tuple[str, str]]:
     """Geom pairs of links that are not neighbours although their weld groups are."""
     groups: dict[str, list[str]] = defaultdict(list)
     for link, top in head.items():
@@ -156,8 +162,3 @@ def _dropped_pairs(head, above, never, bearing, fidelity, touch) -> list[tuple[s
                             skipped += 1
     fidelity.lost("collision pairs", f"more than {MAX_PAIRS} explicit pairs", skipped)
     return pairs
-
-
-def link_pairs(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Every pair once."""
-    return list(combinations(names, 2))

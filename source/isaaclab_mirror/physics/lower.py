@@ -12,11 +12,11 @@ from isaaclab_mirror.physics.dynamics import effective_inertias
 from isaaclab_mirror.physics.equalities import lower_loop, lower_mimic
 from isaaclab_mirror.physics.filtering import corrections, masks
 from isaaclab_mirror.physics.limits import measured_limit, written_range
-from isaaclab_mirror.physics.lowered import Engine, Lowered, LoweredAxis, LoweredContact, LoweredPair
+from isaaclab_mirror.physics.lowered import Engine, Lowered, LoweredAxis, LoweredContact, LoweredPair, floats
 from isaaclab_mirror.physics.options import LoweringOptions
 from isaaclab_mirror.physics.solver import lower_solver
 from isaaclab_mirror.robot.drives import Actuator, DriveType, Transmission
-from isaaclab_mirror.robot.geometry import Geom
+from isaaclab_mirror.robot.geometry import Collision, Geom
 from isaaclab_mirror.robot.joints import Axis
 from isaaclab_mirror.robot.materials import ContactMaterial
 from isaaclab_mirror.robot.model import Robot
@@ -25,9 +25,7 @@ DEFAULT_OFFSET_M = 0.02
 """Contact offset of the standard's example, where none is authored."""
 
 
-def lower(
-    robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnostics, fidelity: Fidelity
-) -> Lowered:
+def lower(robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnostics, fidelity: Fidelity) -> Lowered:
     """The robot with the numbers of `engine`. An engine's own numbers in the source come first, else the laws."""
     solver = lower_solver(robot, options, found)
     step_s = solver.timestep_s
@@ -45,7 +43,7 @@ def lower(
     count = len(robot.collision_filter.link_pairs) + len(robot.collision_filter.filtered_groups)
     fidelity.kept("collision filters", count + len(robot.collision_filter.geom_pairs))
     equalities = [e for loop in robot.loops for e in lower_loop(loop, found, fidelity)]
-    equalities += [lower_mimic(mimic, robot, fidelity) for mimic in robot.mimics]
+    equalities += [lower_mimic(mimic, fidelity) for mimic in robot.mimics]
     return Lowered(
         robot=robot,
         engine=engine,
@@ -97,7 +95,7 @@ def _axis(robot: Robot, axis: Axis, options: LoweringOptions, step_s: float, fid
         fidelity.kept("joint damping")
     if limits.velocity is not None:
         fidelity.lost("velocity limits", "MJCF has no joint velocity limit; kept in custom data for the simulator")
-    solref, solimp = _floats(own.get("solref_limit")), _floats(own.get("solimp_limit"))
+    solref, solimp = floats(own.get("solref_limit")), floats(own.get("solimp_limit"))
     if options.fidelity is opt.Fidelity.PHYSX and solref is None and span is not None:
         solref, solimp = measured_limit(step_s)
     efforts = [d.max_effort for d in axis.drives if d.max_effort is not None]
@@ -118,9 +116,9 @@ def _axis(robot: Robot, axis: Axis, options: LoweringOptions, step_s: float, fid
         actuator_gravcomp=bool(own.get("actuator_gravcomp", False)),
         solref_limit=solref,
         solimp_limit=solimp,
-        solref_friction=_floats(own.get("solref_friction")),
-        solimp_friction=_floats(own.get("solimp_friction")),
-        springdamper=_floats(own.get("springdamper")),  # type: ignore[arg-type]
+        solref_friction=floats(own.get("solref_friction")),
+        solimp_friction=floats(own.get("solimp_friction")),
+        springdamper=floats(own.get("springdamper")),  # type: ignore[arg-type]
     )
 
 
@@ -128,10 +126,6 @@ def _force_range(own: Mapping[str, object]) -> tuple[float, float] | None:
     low, high = float(own.get("actuator_force_min", 0.0)), float(own.get("actuator_force_max", 0.0))  # type: ignore[arg-type]
     limited = str(own.get("actuator_force_limited", "auto"))
     return None if limited == "false" or (limited == "auto" and low == high) else (low, high)
-
-
-def _floats(stated: object) -> tuple[float, ...] | None:
-    return tuple(float(x) for x in stated) if isinstance(stated, tuple) else None
 
 
 def _contact(
@@ -143,15 +137,14 @@ def _contact(
     step_s: float,
     found: Diagnostics,
 ) -> LoweredContact:
-    collision = geom.collision
-    assert collision is not None  # colliders only
+    collision = geom.collision or Collision()
     own = collision.mujoco
     default = robot.default_contact_material or PHYSX_DEFAULT
     material = materials.get(collision.material or "", default)
     mujoco = robot.dialect == "mujoco"
     spin = material.torsional_friction_m
     roll = material.rolling_friction_m
-    solref, solimp = _floats(own.get("solref")), _floats(own.get("solimp"))
+    solref, solimp = floats(own.get("solref")), floats(own.get("solimp"))
     group = own.get("group")
     if not mujoco and solref is None:
         model = options.contact_model
@@ -198,7 +191,9 @@ def _actuators(
         # PhysX's drive is what moves the joint there; an actuator that MuJoCo's schema states beside it would push twice.
         result = [a for a in robot.actuators if a.target not in drives]
         fidelity.approximated(
-            "actuators", "stated beside a PhysX drive of the same joint: the drive is kept", len(robot.actuators) - len(result)
+            "actuators",
+            "stated beside a PhysX drive of the same joint: the drive is kept",
+            len(robot.actuators) - len(result),
         )
     fidelity.kept("actuators", len(result))
     driven = {a.target for a in result if a.transmission in (Transmission.JOINT, Transmission.JOINT_IN_PARENT)}

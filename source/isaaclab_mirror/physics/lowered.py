@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import cast
 
 from isaaclab_mirror.physics.options import LoweringOptions
 from isaaclab_mirror.robot.drives import Actuator
@@ -12,6 +13,11 @@ from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Vec3
 
 Range = tuple[float, float]
+
+
+def floats(stated: object) -> tuple[float, ...] | None:
+    """Numbers that a source states for MuJoCo, or None where it states none."""
+    return tuple(float(x) for x in cast("tuple[float, ...]", stated)) if isinstance(stated, tuple) else None
 
 
 class Engine(StrEnum):
@@ -112,11 +118,11 @@ class LoweredSolver:
 
     timestep_s: float
     gravity: Vec3
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
     """MuJoCo option names → values: integrator, cone, solver, iterations, …"""
     disable_flags: frozenset[str] = frozenset()
     enable_flags: frozenset[str] = frozenset()
-    compiler: Mapping[str, object] = field(default_factory=dict)
+    compiler: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 @dataclass(frozen=True, kw_only=True)

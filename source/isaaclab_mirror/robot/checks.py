@@ -29,6 +29,8 @@ def check_robot(robot: Robot, found: Diagnostics) -> None:
             continue
         numbers = (inertia.mass_kg, *inertia.com_m, *inertia.diagonal_kgm2)
         if not all(map(math.isfinite, numbers)):
-            raise InputError("E014", str(link.source or link.name), "mass or inertia is not finite", "author finite values")
+            raise InputError(
+                "E014", str(link.source or link.name), "mass or inertia is not finite", "author finite values"
+            )
         if inertia.mass_kg < 0.0:
             found.warn("E004", str(link.source or link.name), f"mass {inertia.mass_kg:g} is negative")

@@ -38,7 +38,7 @@ class Loop:
     active: bool = True
     by_site: tuple[str, str] | None = None
     """The two sites that the source names instead of links."""
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     source: Source | None = None
 
 
@@ -54,7 +54,7 @@ class Mimic:
     natural_frequency_hz: float | None = None
     """None is rigid."""
     damping_ratio: float | None = None
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     source: Source | None = None
 
 
@@ -85,7 +85,7 @@ class Tendon:
     limits: tuple[float, float] | None = None
     limit_stiffness: float | None = None
     drive: Drive | None = None
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     source: Source | None = None
 
 
@@ -97,7 +97,7 @@ class CollisionFilter:
     """False: geoms of the robot collide with the world alone."""
     link_pairs: frozenset[frozenset[str]] = frozenset()
     geom_pairs: frozenset[frozenset[str]] = frozenset()
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Collision group → geoms in it."""
     filtered_groups: frozenset[frozenset[str]] = frozenset()
     """Pairs of groups that do not collide; one name alone is a group against itself."""

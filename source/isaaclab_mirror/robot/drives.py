@@ -33,7 +33,7 @@ class Drive:
     rotation: int = 0
     """For a ball: which component of the rotation vector it drives."""
     source: Source | None = None
-    extras: Mapping[str, object] = field(default_factory=dict)
+    extras: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @property
     def is_dead(self) -> bool:
@@ -72,6 +72,6 @@ class Actuator:
     activation_range: tuple[float, float] | None = None
     reference_site: str | None = None
     slider_site: str | None = None
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     """group, actdim, actearly, cranklength, inheritrange, lengthrange, explicit *limited flags."""
     source: Source | None = None

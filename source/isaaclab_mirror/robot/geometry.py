@@ -130,7 +130,7 @@ class Collision:
     rest_offset_m: float | None = None
     density_kgm3: float | None = None
     mass_kg: float | None = None
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     """Numbers that the source states for MuJoCo: solref, solimp, condim, priority, margin, gap, solmix, group, …"""
 
 
@@ -151,5 +151,5 @@ class Geom:
     """Colour where no material says it."""
     collision: Collision | None = None
     source: Source | None = None
-    mujoco: Mapping[str, object] = field(default_factory=dict)
-    extras: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
+    extras: Mapping[str, object] = field(default_factory=dict[str, object])

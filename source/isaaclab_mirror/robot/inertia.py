@@ -45,9 +45,7 @@ class Inertia:
 def rotated_diagonal(diagonal: Vec3, quat: Quat) -> Matrix3:
     """R · diag · Rᵀ."""
     r = matrix_from_quat(quat)
-    rows = [
-        tuple(sum(r[i][k] * diagonal[k] * r[j][k] for k in range(3)) for j in range(3)) for i in range(3)
-    ]
+    rows = [tuple(sum(r[i][k] * diagonal[k] * r[j][k] for k in range(3)) for j in range(3)) for i in range(3)]
     return (rows[0], rows[1], rows[2])  # type: ignore[return-value]
 
 
@@ -112,7 +110,7 @@ def combined(parts: Iterable[MassProperties]) -> MassProperties:
     if mass <= 0.0:
         return MassProperties(0.0, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3)  # type: ignore[arg-type]
     com = tuple(sum(p.mass_kg * p.com_m[k] for p in parts) / mass for k in range(3))
-    tensor: Matrix3 = ((0.0, 0.0, 0.0),) * 3
+    tensor: Matrix3 = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     for p in parts:
         offset = (p.com_m[0] - com[0], p.com_m[1] - com[1], p.com_m[2] - com[2])
         tensor = add_tensors(tensor, add_tensors(p.tensor_kgm2, parallel_axis(p.mass_kg, offset)))

@@ -93,10 +93,10 @@ class Axis:
     initial_position: float | None = None
     """[rad or m], where the source states one."""
     initial_velocity: float | None = None
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     """Numbers that the source states for MuJoCo: ref, margin, solreflimit, …"""
     source: Source | None = None
-    extras: Mapping[str, object] = field(default_factory=dict)
+    extras: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @property
     def dofs(self) -> int:
@@ -117,7 +117,7 @@ class Joint:
     """The child link's frame in the parent's (or the world's), all axes at zero."""
     axes: tuple[Axis, ...] = ()
     source: Source | None = None
-    extras: Mapping[str, object] = field(default_factory=dict)
+    extras: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @property
     def dofs(self) -> int:

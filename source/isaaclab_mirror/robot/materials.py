@@ -67,4 +67,4 @@ class ContactMaterial:
     torsional_friction_m: float | None = None
     rolling_friction_m: float | None = None
     source: Source | None = None
-    extras: Mapping[str, object] = field(default_factory=dict)
+    extras: Mapping[str, object] = field(default_factory=dict[str, object])

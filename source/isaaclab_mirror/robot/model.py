@@ -31,9 +31,9 @@ class Link:
     angular_damping: float = 0.0
     disable_gravity: bool = False
     kinematic: bool = False
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     source: Source | None = None
-    extras: Mapping[str, object] = field(default_factory=dict)
+    extras: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class Robot:
     dialect: str = "physx"
     """Whose rules the source was written under: `physx`, `mujoco`, `urdf`, `sdf`."""
     source: Source | None = None
-    extras: Mapping[str, object] = field(default_factory=dict)
+    extras: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @cached_property
     def _links_by_name(self) -> dict[str, Link]:

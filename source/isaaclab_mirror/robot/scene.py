@@ -20,7 +20,7 @@ class Scene:
     position_iterations: int | None = None
     velocity_iterations: int | None = None
     external_forces_every_iteration: bool | None = None
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     """MuJoCo options and compiler flags that the source states."""
 
 
@@ -29,8 +29,8 @@ class Keyframe:
     """A state by name: positions [rad, m, or wxyz], per axis; root poses per link."""
 
     name: str
-    positions: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    velocities: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    controls: Mapping[str, float] = field(default_factory=dict)
-    mujoco: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    positions: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, tuple[float, ...]])
+    velocities: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, tuple[float, ...]])
+    controls: Mapping[str, float] = field(default_factory=dict[str, float])
+    mujoco: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, tuple[float, ...]])
     """Raw qpos, qvel, act, ctrl, mpos, mquat in the source's order, where it has one."""

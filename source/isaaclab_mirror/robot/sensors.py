@@ -20,7 +20,7 @@ class Site:
     pose: Pose
     shape: Shape = Sphere(0.005)
     rgba: tuple[float, float, float, float] | None = None
-    mujoco: Mapping[str, object] = field(default_factory=dict)
+    mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     source: Source | None = None
 
 
@@ -43,6 +43,6 @@ class Sensor:
     type: SensorType
     link: str | None
     pose: Pose = field(default_factory=Pose)
-    properties: Mapping[str, object] = field(default_factory=dict)
+    properties: Mapping[str, object] = field(default_factory=dict[str, object])
     """Camera: focal_length_m, horizontal_aperture_m, vertical_aperture_m, clipping_m. Others: as authored."""
     source: Source | None = None

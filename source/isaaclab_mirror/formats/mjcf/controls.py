@@ -209,7 +209,9 @@ def write_keyframes(spec: Any, lowered: Lowered, found: Diagnostics, fidelity: F
         qpos, ctrl = key.mujoco.get("qpos", ()), key.mujoco.get("ctrl", ())
         if (qpos and len(qpos) != len(home)) or (ctrl and len(ctrl) != len(control)):
             found.warn(
-                "E035", f"keyframe {key.name}", f"{len(qpos)} positions for {len(home)}, {len(ctrl)} controls for {len(control)}: left out"
+                "E035",
+                f"keyframe {key.name}",
+                f"{len(qpos)} positions for {len(home)}, {len(ctrl)} controls for {len(control)}: left out",
             )
             fidelity.lost("keyframes", "sizes do not fit the model")
             continue

@@ -17,7 +17,11 @@ def _library() -> Any:
     import mujoco
 
     folder = Path(mujoco.__file__).parent
-    found = sorted(folder.glob("libmujoco*.so*")) + sorted(folder.glob("libmujoco*.dylib")) + sorted(folder.glob("mujoco.dll"))
+    found = (
+        sorted(folder.glob("libmujoco*.so*"))
+        + sorted(folder.glob("libmujoco*.dylib"))
+        + sorted(folder.glob("mujoco.dll"))
+    )
     return ctypes.CDLL(str(found[0])) if found else None
 
 

@@ -81,7 +81,9 @@ def _groups(
     names = {record.path: str(record.path) for record in records}
     for record in records:
         query = Usd.CollectionAPI(record.prim, "colliders").ComputeMembershipQuery()
-        members[names[record.path]] = tuple(g for p, geoms in colliders.items() if query.IsPathIncluded(p) for g in geoms)
+        members[names[record.path]] = tuple(
+            g for p, geoms in colliders.items() if query.IsPathIncluded(p) for g in geoms
+        )
         others = {names[p] for p in targets(record.prim, "physics:filteredGroups") if p in names}
         if value(record.prim, "physics:invertFilteredGroups", False):
             inverted.append((names[record.path], others))

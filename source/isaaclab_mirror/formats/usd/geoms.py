@@ -162,7 +162,17 @@ class GeomReader:
     # ------------------------------------------------------------------ what is seen
     def _is_visible(self, record: Record) -> bool:
         visible, purpose = self._visibility(record.prim)
-        if record.type_name not in ("Mesh", "Cube", "Sphere", "Cylinder", "Capsule", "Cone", "Plane", "Cylinder_1", "Capsule_1"):
+        if record.type_name not in (
+            "Mesh",
+            "Cube",
+            "Sphere",
+            "Cylinder",
+            "Capsule",
+            "Cone",
+            "Plane",
+            "Cylinder_1",
+            "Capsule_1",
+        ):
             return False
         return visible and purpose in ("default", "render")
 
@@ -296,7 +306,9 @@ class GeomReader:
                 part_vertices, part_faces = compact(vertices, faces[chosen])
                 uv = self._texcoords(subset, triangles)
                 uv = None if uv is None else np.ascontiguousarray(uv.reshape(-1, 3, 2)[chosen].reshape(-1, 2))
-                asset = self.meshes.add(f"{record.path.name}_{subset.GetName()}", part_vertices, part_faces, uv, stage.source(prim))
+                asset = self.meshes.add(
+                    f"{record.path.name}_{subset.GetName()}", part_vertices, part_faces, uv, stage.source(prim)
+                )
                 parts.append((MeshShape(asset.name), pose, subset))
             return parts
         asset = self.meshes.add(

@@ -50,8 +50,11 @@ def physx_inertia(
     meshes: dict[str, MeshAsset],
     densities: dict[str, float],
     hull_of: HullOf,
+    cooked: Inertia | None = None,
 ) -> Inertia:
     """A body of PhysX's dialect, in SI units.
+
+    `cooked` is what PhysX itself computes of the body: taken in place of the colliders' hulls, authored numbers stay.
 
     mass > 0 authored wins; zero or negative is as unauthored. A collider's own mass or density wins over the body's
     density, that over the material's, that over 1000 kg/m³. Authored inertia (any component not zero) is taken as it is.
@@ -70,17 +73,18 @@ def physx_inertia(
     diagonal = vec3(prim, "physics:diagonalInertia", file)
     axes = quat(prim, "physics:principalAxes")
     own_density = density * stage.kilograms / unit**3 if density else None
-    solid = _colliders(stage, body, geoms, meshes, densities, own_density, hull_of)
+    if cooked is not None:
+        solid = MassProperties(cooked.mass_kg, cooked.com_m, cooked.tensor())
+    else:
+        solid = _colliders(stage, body, geoms, meshes, densities, own_density, hull_of)
     authored_mass = mass * stage.kilograms if mass is not None and mass > 0.0 else None
     if solid is not None and solid.mass_kg > 0.0:
-        total, origin = authored_mass or solid.mass_kg, "colliders"
+        total, origin = authored_mass or solid.mass_kg, "colliders" if cooked is None else cooked.origin
         solid = solid.scaled(total)
     else:
         total = authored_mass or 1.0 * stage.kilograms
         moment = 0.4 * total * (DEFAULT_RADIUS * 1.0) ** 2
-        solid = MassProperties(
-            total, (0.0, 0.0, 0.0), ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment))
-        )
+        solid = MassProperties(total, (0.0, 0.0, 0.0), ((moment, 0.0, 0.0), (0.0, moment, 0.0), (0.0, 0.0, moment)))
         origin = "default"
         if authored_mass is None:
             stage.found.info(
@@ -110,6 +114,15 @@ def physx_inertia(
         tensor = add_tensors(tensor, parallel_axis(total, shift))
     moments, principal = diagonalize(tensor)
     return Inertia(mass_kg=total, com_m=place, diagonal_kgm2=moments, principal_wxyz=principal, origin=origin)
+
+
+def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom]) -> bool:
+    """Whether PhysX computes the mass or the inertia of a body from meshes that it cooks to its own hulls."""
+    mass = number(body.prim, "physics:mass", stage.file)
+    diagonal = vec3(body.prim, "physics:diagonalInertia", stage.file)
+    if mass is not None and math.isfinite(mass) and mass > 0.0 and diagonal is not None and any(diagonal):
+        return False
+    return any(read.geom.collision is not None and isinstance(read.geom.shape, MeshShape) for read in geoms)
 
 
 def _colliders(

@@ -46,7 +46,10 @@ def read_actuators(stage: UsdRobotStage, named: Targets) -> list[Actuator]:
         kind, name = _target(named, goals[0] if goals else None)
         if name is None:
             stage.found.warn(
-                "V003", stage.source(prim), "the actuator's target is not part of the robot: left out", "mend mjc:target"
+                "V003",
+                stage.source(prim),
+                "the actuator's target is not part of the robot: left out",
+                "mend mjc:target",
             )
             continue
         transmission = Transmission(kind)
@@ -170,9 +173,7 @@ def _path(stage: UsdRobotStage, record: Record, named: Targets) -> tuple[TendonP
         side = None
         if side_indices is not None and k < len(side_indices) and side_indices[k] >= 0:
             side = named["site"].get(sides[side_indices[k]])
-        points.append(
-            TendonPoint(kind, named[kind][wrap], coefficients[k] if k < len(coefficients) else 1.0, side)
-        )
+        points.append(TendonPoint(kind, named[kind][wrap], coefficients[k] if k < len(coefficients) else 1.0, side))
     return tuple(points)
 
 

@@ -44,7 +44,9 @@ class ReadRobot:
     sources: tuple[Path, ...]
 
 
-def read_usd(file: Path, options: ReadOptions, found: Diagnostics, fidelity: Fidelity, hull_of: Callable[[MeshAsset], MeshAsset]) -> ReadRobot:
+def read_usd(
+    file: Path, options: ReadOptions, found: Diagnostics, fidelity: Fidelity, hull_of: Callable[[MeshAsset], MeshAsset]
+) -> ReadRobot:
     """Read the robot of a USD file. `hull_of` gives the convex hull of a mesh (asked only where mass needs it)."""
     stage = open_stage(file, options, found)
     topology = read_topology(stage, read_joint_records(stage))

@@ -17,7 +17,9 @@ def read_scene(stage: UsdRobotStage, root: Record | None) -> Scene:
     """Gravity is direction times magnitude, the direction not normalised, as PhysX takes it."""
     record = stage.scenes[0] if stage.scenes else None
     if record is None:
-        return Scene(position_iterations=_iterations(root, "Position"), velocity_iterations=_iterations(root, "Velocity"))
+        return Scene(
+            position_iterations=_iterations(root, "Position"), velocity_iterations=_iterations(root, "Velocity")
+        )
     prim, file = record.prim, stage.file
     magnitude = number(prim, "physics:gravityMagnitude", file)
     if magnitude is None or magnitude < 0 or magnitude > UNLIMITED:

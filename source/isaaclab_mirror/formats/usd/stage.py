@@ -187,7 +187,7 @@ def _report_composition(stage: UsdRobotStage) -> None:
         text = f"layer {Path(asset.group(1)).name} could not be read" if asset else message
         stage.found.warn(
             "E011",
-            stage.source(getattr(error, "rootSite", None) and "/" or "/"),
+            stage.source((getattr(error, "rootSite", None) and "/") or "/"),
             text,
             "put the layer where the asset names it; what it would add is missing from the result",
         )

@@ -223,9 +223,7 @@ def _sort_joints(
     return usable, loops, dropped
 
 
-def _components(
-    bodies: dict[Sdf.Path, Record], edges: dict[Sdf.Path, list[JointRecord]]
-) -> list[list[Sdf.Path]]:
+def _components(bodies: dict[Sdf.Path, Record], edges: dict[Sdf.Path, list[JointRecord]]) -> list[list[Sdf.Path]]:
     """Bodies that usable joints connect, each component in stage order."""
     order = {path: i for i, path in enumerate(bodies)}
     seen: set[Sdf.Path] = set()

@@ -119,10 +119,11 @@ def decompose(matrix: Gf.Matrix4d) -> tuple[Pose, Vec3]:
     scale = [r.GetLength() for r in rows]
     if matrix.GetDeterminant3() < 0:
         scale = [-s for s in scale]
-    units = [tuple(c / s for c in r) if s else None for r, s in zip(rows, scale, strict=True)]
-    if None in units:
-        units = [tuple(float(i == j) for j in range(3)) for i in range(3)]
-    a, b, c = units  # type: ignore[misc]
+    if 0.0 in scale:
+        units = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    else:
+        units = [(r[0] / s, r[1] / s, r[2] / s) for r, s in zip(rows, scale, strict=True)]
+    a, b, c = units
     if abs(sum(x * y for x, y in zip(a, b, strict=True))) + abs(sum(x * y for x, y in zip(b, c, strict=True))) > 1e-6:
         clean = matrix.RemoveScaleShear()
         a, b, c = (tuple(clean.GetRow3(i)) for i in range(3))
