@@ -49,7 +49,7 @@ class ConversionResult:
 
 
 def convert(source: str | Path, target: str | Path, options: ConversionOptions | None = None) -> ConversionResult:
-    """Convert a robot file; the formats come from the suffixes. Raises InputError, and then leaves old output as it was."""
+    """Convert a robot file; the formats come from the suffixes. An InputError leaves old output as it was."""
     start = time.perf_counter()
     source, target = Path(source), Path(target)
     options = options or ConversionOptions()

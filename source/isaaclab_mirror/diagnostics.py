@@ -1,6 +1,6 @@
 """What a conversion or a comparison found: diagnostics with a code and a place, the fidelity table, the error classes.
 
-Codes continue the series of the conversion standard (E001–E005, V001–V004); `docs/diagnostics.md` shows each by example.
+Codes continue the series of the conversion standard (E001–E005, V001–V004): `docs/diagnostics.md` shows each.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class FidelityRow:
 
 
 class Fidelity:
-    """The fidelity table: one row per concept of the source. What is not kept is counted here, never dropped silently."""
+    """The fidelity table: one row per concept of the source. What is not kept is counted here."""
 
     def __init__(self) -> None:
         self._rows: dict[str, FidelityRow] = {}

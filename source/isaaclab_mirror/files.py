@@ -1,8 +1,7 @@
-"""Where files enter and leave: outputs are made in a temporary folder and moved when complete, so that nothing old is lost."""
+"""Outputs are made in a temporary folder and moved when complete, so that nothing old is lost."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -39,7 +38,7 @@ def move_into_place(files: list[Path], folder: Path, target: Path) -> list[Path]
         place = target.parent / file.relative_to(folder)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(file, place)
+            file.replace(place)
         except OSError as error:
             raise InputError("E036", place, f"cannot be written: {error.strerror}", "choose another folder") from None
         moved.append(place)

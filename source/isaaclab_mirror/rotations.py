@@ -1,4 +1,4 @@
-"""The few pose functions: quaternions wxyz, poses as position and quaternion, plain tuples (a robot has hundreds, not millions).
+"""The few pose functions: quaternions wxyz, plain tuples (a robot has hundreds of poses, not millions).
 
 USD's Gf and MuJoCo use wxyz too; PhysX tensors and scipy are xyzw: convert at those borders only.
 """

@@ -14,7 +14,7 @@ PHYSX_DEFAULT = ContactMaterial(name="physx_default", static_friction=0.5, dynam
 
 
 def combine(a: float, b: float, mode_a: CombineMode, mode_b: CombineMode) -> float:
-    """The number of a pair. Measured: (0.2 min, 0.4) → 0.2; (0.2 max, 0.4 min) → 0.4; (0.2 multiply, 0.4 min) → 0.08."""
+    """The number of a pair. Measured: (.2 min, .4) → .2; (.2 max, .4 min) → .4; (.2 multiply, .4 min) → .08."""
     mode = max(mode_a, mode_b, key=STRENGTH.index)
     if mode is CombineMode.AVERAGE:
         return (a + b) / 2

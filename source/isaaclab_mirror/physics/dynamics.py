@@ -1,4 +1,4 @@
-"""The joint-space mass matrix of a robot at its zero pose: what an acceleration drive's gains and a softened leg need."""
+"""The joint-space mass matrix of a robot at its zero pose: what an acceleration drive's gains need."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Mimic:
 
 @dataclass(frozen=True, slots=True)
 class TendonPoint:
-    """One element of a tendon's path: an axis (with its coefficient), a site, a wrapping geom (with its side site), or a pulley."""
+    """One element of a tendon's path: an axis with its coefficient, a site, a wrapping geom, or a pulley."""
 
     kind: str
     """`joint`, `site`, `geom` or `pulley`."""
@@ -102,6 +102,6 @@ class CollisionFilter:
     filtered_groups: frozenset[frozenset[str]] = frozenset()
     """Pairs of groups that do not collide; one name alone is a group against itself."""
     adjacent_collide: bool = False
-    """Whether a link and its parent may touch. False as in PhysX; MuJoCo's own rule differs for the world's children."""
+    """Whether a link and its parent may touch. PhysX: never; MuJoCo's rule differs for the world's children."""
     parent_rule: str = "physx"
     """Whose rule for neighbours the source was written under: `physx` or `mujoco`."""

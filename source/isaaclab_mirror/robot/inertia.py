@@ -99,8 +99,7 @@ def parallel_axis(mass_kg: float, offset: Vec3) -> Matrix3:
 
 def add_tensors(a: Matrix3, b: Matrix3) -> Matrix3:
     """Element by element."""
-    rows = tuple(tuple(p + q for p, q in zip(u, v, strict=True)) for u, v in zip(a, b, strict=True))
-    return rows  # type: ignore[return-value]
+    return tuple(tuple(p + q for p, q in zip(u, v, strict=True)) for u, v in zip(a, b, strict=True))  # type: ignore[return-value]
 
 
 def combined(parts: Iterable[MassProperties]) -> MassProperties:

@@ -18,7 +18,7 @@ class Site:
     name: str
     link: str | None
     pose: Pose
-    shape: Shape = Sphere(0.005)
+    shape: Shape = field(default_factory=lambda: Sphere(0.005))
     rgba: tuple[float, float, float, float] | None = None
     mujoco: Mapping[str, object] = field(default_factory=dict[str, object])
     source: Source | None = None

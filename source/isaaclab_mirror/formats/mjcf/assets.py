@@ -47,10 +47,11 @@ class Assets:
 
     def mesh(self, geom: Geom) -> str | None:
         """The asset of a mesh-like geom, by name; None where MuJoCo could not use it."""
+        if not isinstance(geom.shape, Cone | MeshShape):
+            return None
         if isinstance(geom.shape, Cone):
             asset = cone_mesh(f"{geom.name}_cone", geom.shape)
         else:
-            assert isinstance(geom.shape, MeshShape)  # nothing else is a mesh
             asset = self._robot.mesh(geom.shape.mesh)
         if asset.name not in self._mesh_names:
             hull = geom.collision.max_hull_vertices if geom.collision else None

@@ -14,6 +14,7 @@ from isaaclab_mirror.robot.geometry import (
     Approximation,
     Box,
     Capsule,
+    Collision,
     Cone,
     Cylinder,
     Ellipsoid,
@@ -108,7 +109,6 @@ class BodyWriter:
 
     def _mend(self, link: Link, moments: tuple[float, float, float]) -> tuple[float, float, float]:
         """Moments that MuJoCo accepts, as close as can be: the smallest raised until A + B ≥ C."""
-        assert link.inertia is not None
         if self.robot.dialect == "mujoco" and not any(moments):
             return moments
         low, middle, high = sorted(range(3), key=lambda k: moments[k])
@@ -206,8 +206,7 @@ class BodyWriter:
     def _contact(self, geom: Geom, made: Any) -> None:
         import mujoco
 
-        collision = geom.collision
-        assert collision is not None  # colliders only
+        collision = geom.collision or Collision()
         numbers = self.lowered.contacts[geom.name]
         made.friction = list(numbers.friction)
         made.contype, made.conaffinity = numbers.contype, numbers.conaffinity

@@ -1,4 +1,4 @@
-"""Inertias that MuJoCo computes from geoms: what a stage of MuJoCo's dialect means, for formats that must state them."""
+"""Inertias that MuJoCo computes from geoms, for formats that must state them."""
 
 from __future__ import annotations
 

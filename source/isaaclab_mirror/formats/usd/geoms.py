@@ -294,7 +294,7 @@ class GeomReader:
             points = (triangles.points.astype(np.float64) @ linear).astype(np.float32)
             faces = triangles.faces if np.linalg.det(linear) > 0 else triangles.faces[:, ::-1]
             triangles = Triangles(points, faces, triangles.face_of, triangles.corners)
-            pose, metric = Pose(pose.pos), (stage.metres,) * 3
+            pose, metric = Pose(pose.pos), (stage.metres, stage.metres, stage.metres)
         approximation = str(value(prim, "physics:approximation", "none")) if collider else "none"
         if approximation in ("boundingCube", "boundingSphere"):
             return [(*_bounding(triangles, metric, pose, approximation), prim)]

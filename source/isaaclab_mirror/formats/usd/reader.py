@@ -28,6 +28,7 @@ from isaaclab_mirror.robot.geometry import Geom, MeshAsset
 from isaaclab_mirror.robot.joints import Axis, AxisKind, Joint, JointType
 from isaaclab_mirror.robot.model import Link, Robot
 from isaaclab_mirror.robot.sensors import Site
+from isaaclab_mirror.rotations import Pose
 
 if TYPE_CHECKING:
     from pxr import Sdf
@@ -160,17 +161,16 @@ def _joints(
             result.append(Joint(name=name, type=kind, parent=None, child=child, origin=pose))
             continue
         axes: list[Axis] = []
-        origin = None
-        for joint in node.joints:
+        origin = Pose()
+        for k, joint in enumerate(node.joints):
             first = joint.ends[0].body == node.body.path
             rest, frame, sign = joint_geometry(joint, first)
-            if origin is None:
+            if k == 0:
                 origin = rest
             own = read_axes(stage, joint, frame, sign, names[joint.record.path])
             axes += own
             if own:
                 by_prim[joint.record.path] = own[0]
-        assert origin is not None  # a node with joints
         record = node.joints[0].record
         kind = TYPES.get(record.type_name, JointType.D6) if len(node.joints) == 1 else JointType.D6
         result.append(

@@ -22,10 +22,8 @@ def read_scene(stage: UsdRobotStage, root: Record | None) -> Scene:
         )
     prim, file = record.prim, stage.file
     magnitude = number(prim, "physics:gravityMagnitude", file)
-    if magnitude is None or magnitude < 0 or magnitude > UNLIMITED:
-        strength = EARTH
-    else:
-        strength = magnitude * stage.metres
+    unsaid = magnitude is None or magnitude < 0 or magnitude > UNLIMITED
+    strength = EARTH if magnitude is None or unsaid else magnitude * stage.metres
     stated = authored(prim, "physics:gravityDirection")
     direction = tuple(float(c) for c in stated) if stated is not None else (0.0, 0.0, 0.0)
     if not any(direction) or not all(map(math.isfinite, direction)):
@@ -36,7 +34,8 @@ def read_scene(stage: UsdRobotStage, root: Record | None) -> Scene:
             stage.found.info(
                 "E028",
                 stage.source(prim),
-                f"gravityDirection has length {length:.4g}: PhysX does not normalise it, gravity is {strength * length:.4g} m/s²",
+                f"gravityDirection has length {length:.4g}, and PhysX does not normalise it: "
+                f"gravity is {strength * length:.4g} m/s²",
             )
         gravity = rotate(stage.up_wxyz, tuple(c * strength for c in direction))  # type: ignore[arg-type]
     mujoco = read_options(record) if "MjcSceneAPI" in record.apis else {}

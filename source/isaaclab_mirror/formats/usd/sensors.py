@@ -66,9 +66,10 @@ def read_sensors(stage: UsdRobotStage, links: Mapping[Sdf.Path, str]) -> list[Se
         )
     for type_name, records in stage.others.items():
         kind = ISAAC_SENSORS.get(type_name)
-        for record in records if kind is not None else ():
+        if kind is None:
+            continue
+        for record in records:
             if record.body is not None and record.body in links:
-                assert kind is not None
                 result.append(
                     Sensor(
                         name=record.path.name,

@@ -1,4 +1,4 @@
-"""Opening a stage: untrusted layers, composition errors as diagnostics, variants, units, and one walk over the prims."""
+"""Opening a stage: untrusted layers, composition errors as diagnostics, variants, units, and one walk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which bodies form the robot, which joints its tree, which close loops: by PhysX's rules, or MuJoCo's for its own stages."""
+"""Which bodies form the robot, which joints its tree, which close loops: by PhysX's rules, or MuJoCo's."""
 
 from __future__ import annotations
 
@@ -384,9 +384,7 @@ def _authored_base(
     stage: UsdRobotStage, component: list[Sdf.Path], world: list[JointRecord], root: Record | None
 ) -> tuple[Sdf.Path, list[JointRecord], bool]:
     def joined(joint: JointRecord) -> Sdf.Path:
-        body = joint.ends[0].body or joint.ends[1].body
-        assert body is not None  # a joint to the world has one body
-        return body
+        return joint.ends[0].body or joint.ends[1].body or component[0]
 
     if stage.mujoco_dialect or root is None:
         if world:
