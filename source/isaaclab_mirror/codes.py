@@ -249,6 +249,12 @@ CODES: dict[str, Code] = {
         "Refused.",
         "arm.usda: error E038: two links have one name",
     ),
+    "E039": Code(
+        "PhysX could not be asked",
+        "Mass properties that PhysX computes by cooking were wanted from PhysX itself, which is not there or failed.",
+        "Computed here by PhysX's rules.",
+        "robot.usda:/: info E039: PhysX could not be asked for mass properties: ovphysx is not installed",
+    ),
     "E040": Code(
         "what URDF cannot say",
         "A constraint, actuator, geom or setting has no word in URDF.",
