@@ -253,7 +253,7 @@ CODES: dict[str, Code] = {
         "PhysX could not be asked",
         "Mass properties that PhysX computes by cooking were wanted from PhysX itself, which is not there or failed.",
         "Computed here by PhysX's rules.",
-        "robot.usda:/: info E039: PhysX could not be asked for mass properties: ovphysx is not installed",
+        "robot.usda:/: info E039: PhysX could not be asked for mass properties: its process ended with code -11",
     ),
     "E040": Code(
         "what URDF cannot say",
