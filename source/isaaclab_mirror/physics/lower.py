@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.physics import options as opt
-from isaaclab_mirror.physics.contact import PHYSX_DEFAULT, measured_contact, standard_contact
+from isaaclab_mirror.physics.contact import PHYSX_DEFAULT, measured_contact, pair_friction, standard_contact
 from isaaclab_mirror.physics.drives import drive_actuator, step_damping, substep_damping
 from isaaclab_mirror.physics.dynamics import effective_inertias
 from isaaclab_mirror.physics.equalities import lower_loop, lower_mimic
@@ -18,7 +18,7 @@ from isaaclab_mirror.physics.solver import lower_solver
 from isaaclab_mirror.robot.drives import Actuator, DriveType, Transmission
 from isaaclab_mirror.robot.geometry import Collision, Geom
 from isaaclab_mirror.robot.joints import Axis
-from isaaclab_mirror.robot.materials import ContactMaterial
+from isaaclab_mirror.robot.materials import CombineMode, ContactMaterial
 from isaaclab_mirror.robot.model import Robot
 
 DEFAULT_OFFSET_M = 0.02
@@ -36,7 +36,11 @@ def lower(robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnos
     contacts = {
         geom.name: _contact(robot, geom, materials, bits[geom.name], options, step_s, found) for geom in colliders
     }
-    fidelity.kept("contact materials", len(robot.contact_materials))
+    default = robot.default_contact_material or PHYSX_DEFAULT
+    surfaces = {g.name: materials.get(g.collision.material or "", default) for g in colliders if g.collision is not None}
+    weaker = [m for m in robot.contact_materials if m.friction_combine in (CombineMode.MIN, CombineMode.MULTIPLY)]
+    fidelity.kept("contact materials", len(robot.contact_materials) - len(weaker))
+    fidelity.approximated("contact materials", "min or multiply: MuJoCo takes the larger friction of a pair", len(weaker))
     restitution = [m.name for m in robot.contact_materials if m.restitution > 0.0]
     fidelity.lost("restitution", "MuJoCo's contacts have none", len(restitution))
     excludes, pairs = corrections(robot, colliders, bits, fidelity)
@@ -51,17 +55,20 @@ def lower(robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnos
         axes=axes,
         actuators=_actuators(robot, options, step_s, found, fidelity),
         contacts=contacts,
-        pairs=tuple(_pair(a, b, contacts) for a, b in pairs),
+        pairs=tuple(_pair(a, b, contacts, surfaces) for a, b in pairs),
         excludes=tuple(excludes),
         equalities=tuple(equalities),
         solver=solver,
     )
 
 
-def _pair(a: str, b: str, contacts: Mapping[str, LoweredContact]) -> LoweredPair:
-    """An explicit pair says everything itself: MuJoCo's own mixing of two geoms, done here."""
+def _pair(
+    a: str, b: str, contacts: Mapping[str, LoweredContact], surfaces: Mapping[str, ContactMaterial]
+) -> LoweredPair:
+    """An explicit pair says everything itself: friction combined as PhysX combines it, the rest as MuJoCo mixes."""
     first, second = contacts[a], contacts[b]
-    slide, spin, roll = (max(p, q) for p, q in zip(first.friction, second.friction, strict=True))
+    slide = pair_friction(surfaces[a], surfaces[b])
+    spin, roll = (max(p, q) for p, q in zip(first.friction[1:], second.friction[1:], strict=True))
     return LoweredPair(
         geom1=a,
         geom2=b,

@@ -187,6 +187,18 @@ def home_qpos(lowered: Lowered) -> list[float]:
     return qpos
 
 
+def home_qvel(lowered: Lowered) -> list[float]:
+    """Velocities of the source's own initial state (a stage may be saved while it moves), in the order of `home_qpos`."""
+    qvel: list[float] = []
+    for joint in lowered.robot.joints:
+        if joint.type is JointType.FLOATING:
+            if not (lowered.robot.link(joint.child).kinematic and joint.parent is None):
+                qvel += [0.0] * 6
+        for axis in joint.axes:
+            qvel += [axis.initial_velocity or 0.0] if axis.dofs == 1 else [0.0] * 3
+    return qvel
+
+
 def home_control(lowered: Lowered) -> list[float]:
     """Controls that hold the drives' targets."""
     targets = {axis.name: axis.drives[0] for axis in lowered.robot.axes() if len(axis.drives) == 1}
@@ -224,6 +236,8 @@ def write_keyframes(spec: Any, lowered: Lowered, found: Diagnostics, fidelity: F
     if "home" not in names and home:
         made = spec.add_key(name="home")
         made.qpos = home
+        if any(velocity := home_qvel(lowered)):
+            made.qvel = velocity
         if control:
             made.ctrl = control
 
