@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.formats.meshes import FileNames, MeshFolder, textured_meshes
-from isaaclab_mirror.formats.urdf.primitives import cone_mesh, ellipsoid_mesh, height_field_mesh
+from isaaclab_mirror.formats.shapes import cone_mesh
+from isaaclab_mirror.formats.urdf.flat import with_volume
+from isaaclab_mirror.formats.urdf.primitives import ellipsoid_mesh, height_field_mesh
 from isaaclab_mirror.formats.urdf.spelling import Names, add_origin, moved, number, numbers
 from isaaclab_mirror.robot.geometry import (
     Approximation,
@@ -55,6 +57,7 @@ class GeometryWriter:
     _material_names: Names = field(init=False)
     _texture_names: FileNames = field(default_factory=FileNames)
     _texture_files: dict[Path, str] = field(default_factory=dict)
+    _assets: dict[str, Element | None] = field(default_factory=dict)
     _materials: dict[object, str] = field(default_factory=dict)
     _with_texcoords: frozenset[str] = field(init=False)
     _materials_by_name: dict[str, VisualMaterial] = field(init=False)
@@ -209,15 +212,28 @@ class GeometryWriter:
             self._cannot(geom, "URDF has no height fields", "a mesh")
             return self._mesh(geom, height_field_mesh(f"{geom.name}_heights", shape))
         if isinstance(shape, MeshShape):
-            mesh = self.robot.mesh(shape.mesh)
-            return self._mesh(geom, mesh if mesh.name in self._with_texcoords else replace(mesh, texcoords=None))
+            return self._asset(geom, shape.mesh)
         raise AssertionError(f"no spelling for {type(shape).__name__}")
 
+    def _asset(self, geom: Geom, name: str) -> Element | None:
+        """A mesh of the robot, written when it is first used."""
+        if name not in self._assets:
+            mesh = self.robot.mesh(name)
+            plain = mesh if name in self._with_texcoords else replace(mesh, texcoords=None)
+            self._assets[name] = self._mesh(geom, plain)
+        return self._assets[name]
+
     def _mesh(self, geom: Geom, mesh: MeshAsset) -> Element | None:
-        if len(mesh.faces) == 0:
-            self.found.warn("E002", geom.source or geom.name, f"mesh {mesh.name!r} has no triangles: left out")
+        """The `<geometry>` of a mesh; None where there is nothing to see or to touch."""
+        written = with_volume(mesh) if len(mesh.faces) else None
+        if written is None:
+            self.found.warn("E002", geom.source or geom.name, f"mesh {mesh.name!r} has no triangle of any area: left out")
             return None
-        path = self.meshes.add(mesh)
+        if written is not mesh:
+            self.fidelity.approximated("meshes", "flat, and MuJoCo refuses flat ones: two sheets a hair apart")
+        else:
+            self.fidelity.kept("meshes")
+        path = self.meshes.add(written)
         return _geometry("mesh", filename=self._path(f"{path.parent.name}/{path.name}"))
 
     def _cannot(self, geom: Geom, what: str, instead: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
@@ -48,7 +49,7 @@ def write_joint(root: Element, joint: UrdfJoint, axis: LoweredAxis | None, mimic
         limit.set("effort", number(_or_unlimited(axis.effort_limit, UNLIMITED_EFFORT)))
         limit.set("velocity", number(_or_unlimited(axis.velocity_limit, UNLIMITED_VELOCITY)))
     if mimic is not None:
-        offset, multiplier = linear_part(mimic)
+        offset, multiplier = mimic.coefficients
         leader = tree.joint_names[mimic.leader, None]
         etree.SubElement(element, "mimic", joint=leader, multiplier=number(multiplier), offset=number(offset))
 
@@ -87,7 +88,7 @@ def mimics_by_follower(robot: Robot, tree: UrdfTree, found: Diagnostics, fidelit
             fidelity.lost("mimics", why)
             found.warn("E040", mimic.source or mimic.name, f"mimic of {mimic.follower!r} is not written: {why}")
             continue
-        chosen[mimic.follower] = mimic
+        chosen[mimic.follower] = replace(mimic, coefficients=linear_part(mimic))
         if any(mimic.coefficients[2:]):
             fidelity.approximated("mimics", "only the linear part of the polynomial")
             found.warn(
@@ -99,7 +100,16 @@ def mimics_by_follower(robot: Robot, tree: UrdfTree, found: Diagnostics, fidelit
             fidelity.approximated("mimics", "compliance (natural frequency, damping ratio) is lost: rigid")
         else:
             fidelity.kept("mimics")
-    return chosen
+    return {follower: _led_by_a_driver(mimic, chosen) for follower, mimic in chosen.items()}
+
+
+def _led_by_a_driver(mimic: Mimic, chosen: Mapping[str, Mimic]) -> Mimic:
+    """The same mimic, led by an axis that follows no other: yourdfpy and others take a follower's own leader for zero."""
+    while (above := chosen.get(mimic.leader)) is not None:
+        offset, multiplier = mimic.coefficients
+        through = (offset + multiplier * above.coefficients[0], multiplier * above.coefficients[1])
+        mimic = replace(mimic, leader=above.leader, coefficients=through)
+    return mimic
 
 
 def _unwritable(mimic: Mimic, chosen: Mapping[str, Mimic], tree: UrdfTree) -> str:

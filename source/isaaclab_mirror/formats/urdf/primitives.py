@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from isaaclab_mirror.robot.geometry import Cone, Ellipsoid, HeightField, MeshAsset
+from isaaclab_mirror.robot.geometry import Ellipsoid, HeightField, MeshAsset
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,20 +45,6 @@ def _unit_sphere() -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         faces.append(np.stack([upper + here, lower + after, upper + after], axis=1))
     faces.append(np.stack([np.full(SEGMENTS, south), last + after, last + here], axis=1))
     return vertices, np.vstack(faces).astype(np.int32)
-
-
-def cone_mesh(name: str, shape: Cone) -> MeshAsset:
-    """A cone along z, closed: base below, tip above."""
-    import numpy as np
-
-    around = 2 * math.pi * np.arange(SEGMENTS) / SEGMENTS
-    h = shape.half_length_m
-    rim = np.stack([shape.radius_m * np.cos(around), shape.radius_m * np.sin(around), np.full(SEGMENTS, -h)], axis=1)
-    vertices = np.vstack([rim, [[0.0, 0.0, h], [0.0, 0.0, -h]]]).astype(np.float32)
-    here, after = np.arange(SEGMENTS), (np.arange(SEGMENTS) + 1) % SEGMENTS
-    side = np.stack([here, after, np.full(SEGMENTS, SEGMENTS)], axis=1)
-    base = np.stack([after, here, np.full(SEGMENTS, SEGMENTS + 1)], axis=1)
-    return MeshAsset(name, vertices, np.vstack([side, base]).astype(np.int32))
 
 
 def height_field_mesh(name: str, shape: HeightField) -> MeshAsset:
