@@ -8,7 +8,7 @@ from pathlib import Path
 from isaaclab_mirror import convert
 from isaaclab_mirror.cli.output import print_diagnostics, print_fidelity
 from isaaclab_mirror.diagnostics import Severity
-from isaaclab_mirror.report.render import Shown, render_file, working_gl
+from isaaclab_mirror.report.render import Shown, render_file, settle_gl
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 ROBOTS = (
@@ -23,7 +23,7 @@ ROBOTS = (
 
 def demo(output: Path) -> None:
     """Everything below `output`, one folder per robot."""
-    working_gl()  # before MuJoCo is imported, which looks for a screen
+    settle_gl()
     for robot in ROBOTS:
         source = DATA / robot
         folder = output / source.parent.name

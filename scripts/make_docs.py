@@ -82,9 +82,9 @@ def _field_docs(kind: type) -> dict[str, str]:
 
 def draw_images(folder: Path) -> None:
     """docs/images/*.png: visual and collision geometry side by side, as converted to MJCF."""
-    from isaaclab_mirror.report.render import Shown, View, render_file, working_gl
+    from isaaclab_mirror.report.render import Shown, View, render_file, settle_gl
 
-    working_gl()  # before MuJoCo is imported, which looks for a screen
+    settle_gl()
     from isaaclab_mirror import convert
 
     for name, robot in IMAGES.items():

@@ -59,6 +59,13 @@ def working_gl() -> str | None:
     return None
 
 
+def settle_gl() -> str | None:
+    """Have MuJoCo load what works, or no OpenGL at all; to be called before MuJoCo is imported, as it looks only then."""
+    backend = working_gl()
+    os.environ["MUJOCO_GL"] = backend or "disable"
+    return backend
+
+
 def render_file(
     mjcf: Path, png: Path, *, view: View | None = None, shown: tuple[Shown, ...] = (Shown.VISUAL,), gl: str | None = ""
 ) -> str:
