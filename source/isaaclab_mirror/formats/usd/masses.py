@@ -1,4 +1,4 @@
-"""Mass properties of bodies by PhysX's rules (measured): authored numbers first, else from colliders, else a small sphere."""
+"""Mass properties of bodies by PhysX's rules, measured: what is authored, else from colliders, else a small sphere."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def physx_inertia(
     `cooked` is what PhysX itself computes of the body: taken in place of the colliders' hulls, authored numbers stay.
 
     mass > 0 authored wins; zero or negative is as unauthored. A collider's own mass or density wins over the body's
-    density, that over the material's, that over 1000 kg/m³. Authored inertia (any component not zero) is taken as it is.
+    density, that over the material's, that over 1000 kg/m³. Authored inertia (any component not zero) is taken as it is,
+    about the principal axes of the colliders where none are authored.
     An authored centre of mass scales with the body; it moves a computed inertia by the parallel-axis term.
     """
     prim, file, unit = body.prim, stage.file, stage.metres
@@ -101,6 +102,8 @@ def physx_inertia(
         if min(diagonal) < 0.0:
             stage.found.warn("E003", source, f"diagonalInertia {diagonal} has a negative moment: PhysX takes its size")
         moments = (abs(diagonal[0]) * metric, abs(diagonal[1]) * metric, abs(diagonal[2]) * metric)
+        if axes is None and cooked is not None:
+            moments, axes = diagonalize(cooked.tensor())
         return Inertia(
             mass_kg=total,
             com_m=place,
@@ -120,9 +123,11 @@ def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom])
     """Whether PhysX computes the mass or the inertia of a body from meshes that it cooks to its own hulls."""
     mass = number(body.prim, "physics:mass", stage.file)
     diagonal = vec3(body.prim, "physics:diagonalInertia", stage.file)
-    if mass is not None and math.isfinite(mass) and mass > 0.0 and diagonal is not None and any(diagonal):
+    has_mass = mass is not None and math.isfinite(mass) and mass > 0.0
+    has_inertia = diagonal is not None and any(diagonal) and quat(body.prim, "physics:principalAxes") is not None
+    if has_mass and has_inertia and vec3(body.prim, "physics:centerOfMass", stage.file) is not None:
         return False
-    return any(read.geom.collision is not None and isinstance(read.geom.shape, MeshShape) for read in geoms)
+    return any(read.geom.collision is not None and read.record.type_name == "Mesh" for read in geoms)
 
 
 def _colliders(
