@@ -60,7 +60,7 @@ def working_gl() -> str | None:
 
 
 def settle_gl() -> str | None:
-    """Have MuJoCo load what works, or no OpenGL at all; to be called before MuJoCo is imported, as it looks only then."""
+    """Have MuJoCo load what works, or no OpenGL at all. Call it before MuJoCo is imported: it looks only then."""
     backend = working_gl()
     os.environ["MUJOCO_GL"] = backend or "disable"
     return backend
