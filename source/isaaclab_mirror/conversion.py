@@ -108,9 +108,10 @@ def _read(source: Path, options: ReadOptions, found: Diagnostics, fidelity: Fide
             "E037", source, f"reading {kind.value} is not supported", "convert from .usd, .usda, .usdc, .usdz"
         )
     from isaaclab_mirror.formats.hulls import convex_hull
+    from isaaclab_mirror.formats.usd.physx_masses_client import physx_masses
     from isaaclab_mirror.formats.usd.reader import read_usd
 
-    read = read_usd(source, options, found, fidelity, convex_hull)
+    read = read_usd(source, options, found, fidelity, convex_hull, physx_masses)
     return read.robot, read.sources
 
 

@@ -15,7 +15,7 @@ from isaaclab_mirror.formats.usd.disagreements import report_unit_disagreements
 from isaaclab_mirror.formats.usd.filters import read_filter
 from isaaclab_mirror.formats.usd.geoms import GeomReader, ReadGeom
 from isaaclab_mirror.formats.usd.joints import TYPES, joint_geometry, read_axes
-from isaaclab_mirror.formats.usd.masses import mujoco_inertia, physx_inertia
+from isaaclab_mirror.formats.usd.masses import mujoco_inertia, physx_inertia, weighs_meshes
 from isaaclab_mirror.formats.usd.mujoco_schema import read_actuators, read_keyframes, read_tendons
 from isaaclab_mirror.formats.usd.names import UniqueNames, spelled
 from isaaclab_mirror.formats.usd.scene import read_scene
@@ -25,6 +25,7 @@ from isaaclab_mirror.formats.usd.topology import JointRecord, Topology, TreeNode
 from isaaclab_mirror.formats.usd.values import number, value
 from isaaclab_mirror.robot.constraints import Loop, Mimic
 from isaaclab_mirror.robot.geometry import Geom, MeshAsset
+from isaaclab_mirror.robot.inertia import Inertia
 from isaaclab_mirror.robot.joints import Axis, AxisKind, Joint, JointType
 from isaaclab_mirror.robot.model import Link, Robot
 from isaaclab_mirror.robot.sensors import Site
@@ -37,6 +38,10 @@ ANGULAR_DAMPING = 0.05
 """PhysX's default for every body [1/s]."""
 
 
+PhysxMasses = Callable[[UsdRobotStage, "list[Sdf.Path]"], "dict[Sdf.Path, Inertia]"]
+"""Asks PhysX for the mass properties of bodies; those that it does not tell are left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadRobot:
     """A robot and the files that it was read from."""
@@ -46,9 +51,17 @@ class ReadRobot:
 
 
 def read_usd(
-    file: Path, options: ReadOptions, found: Diagnostics, fidelity: Fidelity, hull_of: Callable[[MeshAsset], MeshAsset]
+    file: Path,
+    options: ReadOptions,
+    found: Diagnostics,
+    fidelity: Fidelity,
+    hull_of: Callable[[MeshAsset], MeshAsset],
+    physx_masses: PhysxMasses | None = None,
 ) -> ReadRobot:
-    """Read the robot of a USD file. `hull_of` gives the convex hull of a mesh (asked only where mass needs it)."""
+    """Read the robot of a USD file.
+
+    `hull_of` gives the convex hull of a mesh, `physx_masses` what PhysX makes of bodies: asked only where mass needs it.
+    """
     stage = open_stage(file, options, found)
     topology = read_topology(stage, read_joint_records(stage))
     for joint, why in topology.dropped:
@@ -58,7 +71,7 @@ def read_usd(
     joints, axes_by_prim = _joints(stage, topology, link_names, joint_names)
     reader = GeomReader(stage, link_names)
     geoms, sites, site_names = _geometry(stage, reader, topology, link_names, fidelity)
-    links = _links(stage, topology, link_names, geoms, reader, hull_of)
+    links = _links(stage, topology, link_names, geoms, reader, hull_of, physx_masses, fidelity)
     colliders = {
         read.record.path: reader.names_of[read.record.path]
         for read in geoms
@@ -226,6 +239,8 @@ def _links(
     geoms: list[ReadGeom],
     reader: GeomReader,
     hull_of: Callable[[MeshAsset], MeshAsset],
+    physx_masses: PhysxMasses | None,
+    fidelity: Fidelity,
 ) -> tuple[Link, ...]:
     by_body: dict[Sdf.Path, list[ReadGeom]] = {}
     for read in geoms:
@@ -233,13 +248,16 @@ def _links(
             by_body.setdefault(read.record.body, []).append(read)
     meshes = {mesh.name: mesh for mesh in reader.meshes.assets}
     densities = {m.name: m.density_kgm3 for m in reader.materials.contact if m.density_kgm3}
+    cooked = _cooked(stage, topology, by_body, physx_masses, fidelity)
     result = []
     for node in topology.nodes:
         body, prim = node.body, node.body.prim
         if stage.mujoco_dialect:
             inertia = mujoco_inertia(stage, body)
         else:
-            inertia = physx_inertia(stage, body, by_body.get(body.path, ()), meshes, densities, hull_of)
+            inertia = physx_inertia(
+                stage, body, by_body.get(body.path, ()), meshes, densities, hull_of, cooked.get(body.path)
+            )
         gravcomp = value(prim, "mjc:body:gravcomp")
         linear = number(prim, "physxRigidBody:linearDamping", stage.file)
         angular = number(prim, "physxRigidBody:angularDamping", stage.file)
@@ -257,6 +275,31 @@ def _links(
             )
         )
     return tuple(result)
+
+
+def _cooked(
+    stage: UsdRobotStage,
+    topology: Topology,
+    by_body: dict[Sdf.Path, list[ReadGeom]],
+    physx_masses: PhysxMasses | None,
+    fidelity: Fidelity,
+) -> dict[Sdf.Path, Inertia]:
+    """What PhysX itself makes of the bodies whose mass properties depend on its cooking of meshes."""
+    if stage.mujoco_dialect:
+        return {}
+    asked = [n.body.path for n in topology.nodes if weighs_meshes(stage, n.body, by_body.get(n.body.path, ()))]
+    cooked = physx_masses(stage, asked) if physx_masses is not None and asked else {}
+    left = len(asked) - len(cooked)
+    if left:
+        stage.found.warn(
+            "E039",
+            stage.source("/"),
+            f"mass properties of {left} bodies come from mesh colliders: computed from exact hulls, "
+            "PhysX's cooked hulls differ",
+            "install isaaclab-mirror[physx] to have PhysX asked",
+        )
+        fidelity.approximated("inertias", "from exact hulls where PhysX weighs its cooked ones", left)
+    return cooked
 
 
 def _mimics(stage: UsdRobotStage, axes: dict[Sdf.Path, Axis]) -> list[Mimic]:

@@ -1,0 +1,1 @@
+"""Engines: the only room that imports ovphysx."""
