@@ -1,5 +1,7 @@
 # Needs git, make and Python ≥ 3.11; everything else goes into .venv.
 PYTHON ?= python3
+# With PhysX: make install EXTRAS=dev,physx. In one step: ovphysx and the newest pytest disagree about packaging.
+EXTRAS ?= dev
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -11,7 +13,7 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed; choose one: make PYTHON=python3.12 …")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
 
 demo: install
@@ -22,7 +24,7 @@ test: install
 
 test-all: install
 	$(BIN)/python -m pytest -n auto -q -m 'not isaaclab'
-	@if test -e $(VENV)-isaaclab; then $(MAKE) --no-print-directory test-isaaclab; \
+	@if test -e .venv-lab/.installed; then $(MAKE) --no-print-directory test-isaaclab; \
 	else echo 'The tests on the genuine Isaac Lab were left out: make isaaclab-env test-isaaclab'; fi
 
 lint: install
