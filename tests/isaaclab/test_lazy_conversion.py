@@ -1,4 +1,4 @@
-"""When the converters convert, on the genuine base class. What `convert` writes is not judged here: a stand-in counts."""
+"""When the converters convert, on the genuine base class; a stand-in counts, so what is written is not judged."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class Conversions:
         self.options: list[ConversionOptions] = []
         self.failure: Exception | None = None
         self.fail_after_writing = False
+        self.mesh = "mesh"
+        self.mesh_name: str | None = None
 
     @property
     def count(self) -> int:
@@ -37,9 +39,9 @@ class Conversions:
         target = Path(target)
         if self.failure and not self.fail_after_writing:
             raise self.failure
-        mesh = target.parent / "meshes" / f"{target.stem}.stl"
+        mesh = target.parent / "meshes" / f"{self.mesh_name or target.stem}.stl"
         mesh.parent.mkdir(exist_ok=True)
-        mesh.write_text("mesh")
+        mesh.write_text(self.mesh)
         target.write_text(f"conversion {self.count}")
         if self.failure:
             raise self.failure
@@ -216,15 +218,16 @@ def test_a_failed_conversion_records_nothing(conversions: Conversions, build, as
     assert path_of(build()).read_text() == "conversion 4"
 
 
-def test_after_a_failure_the_former_configuration_converts_again(conversions: Conversions, build):
-    # the failed run may have overwritten meshes that the older file refers to
+@pytest.mark.parametrize("fail_after_writing", [False, True])
+def test_a_failed_conversion_leaves_the_former_output_as_it_was(conversions: Conversions, build, fail_after_writing):
     build()
     conversions.failure = RuntimeError("disk full")
+    conversions.fail_after_writing = fail_after_writing
     with pytest.raises(RuntimeError):
         build(fix_base=True)
     conversions.failure = None
-    build()
-    assert conversions.count == 3
+    assert path_of(build()).read_text() == "conversion 1"  # the file is that of this configuration, so it is reused
+    assert path_of(build(fix_base=True)).read_text() == "conversion 3"
 
 
 def test_a_first_conversion_that_fails_leaves_no_record(conversions: Conversions, build, tmp_path: Path):
@@ -248,6 +251,17 @@ def test_a_second_name_is_not_served_an_older_file(conversions: Conversions, bui
     asset.write_text("changed")
     build(usd_file_name="left")
     assert path_of(build(usd_file_name="right")).read_text() == "conversion 4"
+
+
+def test_a_mesh_of_another_name_is_never_overwritten_with_a_different_one(conversions: Conversions, build, tmp_path):
+    conversions.mesh_name = "hip"
+    left = build(usd_file_name="left")
+    build(usd_file_name="same_mesh")
+    conversions.mesh = "another mesh"
+    with pytest.raises(ValueError, match=r"would share meshes/hip\.stl.*another usd_dir"):
+        build(usd_file_name="right", fix_base=True)
+    assert Path(left.mesh_dir, "hip.stl").read_text() == "mesh"
+    assert not list((tmp_path / "out").glob("right*"))
 
 
 def test_both_formats_in_one_folder_do_not_disturb_each_other(conversions: Conversions, asset: Path, tmp_path: Path):

@@ -15,6 +15,7 @@ import copy
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, fields
@@ -91,8 +92,8 @@ class UsdConverterBase(AssetConverterBase):
     @property
     def mesh_dir(self) -> str:
         """The directory with the meshes of the output; where they would be, if it has none."""
-        folders = {os.path.dirname(file) for file in self._report.files if Path(file).suffix.lower() in _MESH_SUFFIXES}
-        return os.path.join(os.path.dirname(self.usd_path), os.path.commonpath(folders) if folders else "meshes")
+        folders = {str(Path(file).parent) for file in self._report.files if Path(file).suffix.lower() in _MESH_SUFFIXES}
+        return str(Path(self.usd_path).parent / (os.path.commonpath(folders) if folders else "meshes"))
 
     @property
     def report(self) -> Fidelity:
@@ -112,12 +113,20 @@ class UsdConverterBase(AssetConverterBase):
         """
         self._usd_file_name = self.usd_file_name  # 3.0.0 records this name and restores it on reuse
         output = Path(self.usd_path)
-        # From here on the output may be half written: whatever stops us, it must not count as converted.
-        _record_path(output).unlink(missing_ok=True)
-        _report_path(output).unlink(missing_ok=True)
         output.parent.mkdir(parents=True, exist_ok=True)
-        result = conversion.convert(cfg.asset_path, output, conversion_options(cfg))
-        _Report.of(result).write(_report_path(output))
+        # Converted aside, and moved when all is well: a failure leaves an older output as it is, and another output
+        # in the folder keeps its meshes.
+        with tempfile.TemporaryDirectory(prefix=".converting-", dir=output.parent) as aside:
+            result = conversion.convert(cfg.asset_path, Path(aside, output.name), conversion_options(cfg))
+            report = _Report.of(result)
+            _refuse_to_overwrite(output, report, Path(aside))
+            # From here on files are exchanged: whatever stops us now, they must not count as converted.
+            _record_path(output).unlink(missing_ok=True)
+            _report_path(output).unlink(missing_ok=True)
+            for file in report.files:
+                (output.parent / file).parent.mkdir(parents=True, exist_ok=True)
+                Path(aside, file).replace(output.parent / file)
+        report.write(_report_path(output))
 
     def _select_physics_variant(self, variant: str) -> None:
         """Does nothing: 3.0.0 would open the output as a USD stage here."""
@@ -232,6 +241,20 @@ def _is_whole(output: Path) -> bool:
     except (OSError, ValueError, LookupError, TypeError):  # gone, or not written by us
         return False
     return all((output.parent / file).is_file() for file in report.files)
+
+
+def _refuse_to_overwrite(output: Path, report: _Report, aside: Path) -> None:
+    """Raise where a new file would take the place of a different one that another output in the folder uses."""
+    for other in output.parent.glob("*.report.json"):
+        neighbour = other.with_name(other.name.removesuffix(".report.json"))
+        if neighbour == output or not _is_whole(neighbour):
+            continue
+        for file in set(report.files) & set(_Report.read(other).files):
+            if _digest(aside / file) != _digest(output.parent / file):
+                raise ValueError(
+                    f"{output.name} and {neighbour.name} in {output.parent} would share {file}, but with different"
+                    " content: give one of them another usd_dir"
+                )
 
 
 def _read(file: Path) -> bytes | None:

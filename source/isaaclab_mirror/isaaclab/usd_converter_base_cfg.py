@@ -25,7 +25,7 @@ class UsdConverterBaseCfg(AssetConverterBaseCfg):
     If None, it is the default prim of the stage, or else its only root prim.
     """
 
-    variants: dict[str, str] = {}
+    variants: dict[str, str] = {}  # noqa: RUF012 - configclass copies it for every instance
     """The variant to read of each variant set, by the name of the set. Defaults to an empty dictionary.
 
     A ``"Physics"`` variant set that has no selection is read as ``"physx"``, else as ``"physics"``.
