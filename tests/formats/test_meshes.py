@@ -1,4 +1,4 @@
-"""Mesh files: what is written is read back by others to the bit, once per content, under names that any system takes."""
+"""Mesh files: read back by others to the bit, one per content, under names that any system takes."""
 
 import re
 from dataclasses import replace
@@ -9,6 +9,7 @@ import pytest
 import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
+
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.formats.meshes import FileNames, MeshFolder, mesh_suffix, safe_stem, write_mesh
 from isaaclab_mirror.robot.geometry import MeshAsset
@@ -105,7 +106,13 @@ def test_any_names_become_safe_and_unique(names: list[str]):
 
 @pytest.mark.parametrize(
     ("name", "stem"),
-    [("../../etc/passwd", "etc_passwd"), ("Gelenk Größe", "Gelenk_Groe"), ("机器人", "mesh"), ("con.x", "con.x_"), ("", "mesh")],
+    [
+        ("../../etc/passwd", "etc_passwd"),
+        ("Gelenk Größe", "Gelenk_Groe"),
+        ("机器人", "mesh"),
+        ("con.x", "con.x_"),
+        ("", "mesh"),
+    ],
 )
 def test_hostile_and_foreign_names_are_tamed(name: str, stem: str):
     assert safe_stem(name) == stem
@@ -127,5 +134,5 @@ def test_a_mesh_that_no_reader_takes_is_refused_and_nothing_written(tmp_path: Pa
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path):
-    with pytest.raises(InputError, match="ply.*not known"):
+    with pytest.raises(InputError, match=r"ply.*not known"):
         write_mesh(tetrahedron(), tmp_path, mesh_format="ply")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 from hypothesis import strategies as st
+from lxml import etree
+
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.formats.options import WriteOptions
 from isaaclab_mirror.formats.urdf.writer import write_urdf
@@ -17,7 +19,6 @@ from isaaclab_mirror.robot.inertia import Inertia
 from isaaclab_mirror.robot.joints import Axis, AxisKind, Joint, JointLimits, JointType
 from isaaclab_mirror.robot.model import Link, Robot
 from isaaclab_mirror.rotations import Pose, quat_normalize
-from lxml import etree
 
 BLOCK = Inertia(mass_kg=1.0, com_m=(0.01, 0.02, 0.03), diagonal_kgm2=(0.01, 0.02, 0.025))
 
@@ -69,7 +70,9 @@ def ball(name: str, **rest) -> Axis:
 def joint(parent: str | None, child: str, *axes: Axis, origin: Pose | None = None, type=None, name=None) -> Joint:
     kinds = {0: JointType.FIXED, 1: JointType.REVOLUTE}
     kind = type or kinds.get(len(axes), JointType.D6)
-    return Joint(name=name or f"{child}_joint", type=kind, parent=parent, child=child, origin=origin or Pose(), axes=axes)
+    return Joint(
+        name=name or f"{child}_joint", type=kind, parent=parent, child=child, origin=origin or Pose(), axes=axes
+    )
 
 
 def robot(*joints: Joint, inertia: Inertia = BLOCK, **rest) -> Robot:

@@ -12,14 +12,14 @@ import pytest
 import yourdfpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
+
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.formats.urdf.spelling import number, rpy
 from isaaclab_mirror.robot.inertia import Inertia
 from isaaclab_mirror.robot.joints import JointType
 from isaaclab_mirror.robot.model import Link, Robot
 from isaaclab_mirror.rotations import Pose, matrix_from_quat, quat_from_rpy, quat_normalize
-from lxml import etree
-
 from tests.formats.urdf.robots import (
     Written,
     ball,
@@ -73,7 +73,9 @@ def yourdfpy_frames(path: Path, q: dict[str, float]) -> dict[str, np.ndarray]:
 def shift_of(written: Written, link: str) -> np.ndarray:
     """What the comment in a link says of its frame."""
     text = next((c.text for c in written.link(link).iterchildren(etree.Comment) if "frame moved" in c.text), None)
-    return np.zeros(3) if text is None else np.array([float(x) for x in text.split("by ")[1].split(" m from")[0].split()])
+    return (
+        np.zeros(3) if text is None else np.array([float(x) for x in text.split("by ")[1].split(" m from")[0].split()])
+    )
 
 
 def random_positions(robot_: Robot, seed: int) -> dict[str, float]:
@@ -189,7 +191,9 @@ def test_several_axes_become_joints_in_a_row(tmp_path: Path):
 
 
 def test_a_ball_becomes_three_hinges_that_are_right_to_first_order(tmp_path: Path):
-    made = robot(free(), joint("base", "arm", ball("hip", anchor=(0.0, 0.1, 0.0), span=(0.0, 0.8)), type=JointType.BALL))
+    made = robot(
+        free(), joint("base", "arm", ball("hip", anchor=(0.0, 0.1, 0.0), span=(0.0, 0.8)), type=JointType.BALL)
+    )
     written = write(made, tmp_path)
     assert [written.joint(f"hip_{c}").find("axis").get("xyz") for c in "xyz"] == ["1 0 0", "0 1 0", "0 0 1"]
     limit = written.joint("hip_y").find("limit")
@@ -250,7 +254,9 @@ def test_writing_twice_gives_the_same_bytes(tmp_path: Path):
     assert first.path.read_bytes() == second.path.read_bytes()
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.1, "0.1"), (1.0, "1"), (-0.0, "0"), (1 / 3, "0.3333333333333333"), (5e-324, "5e-324")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.1, "0.1"), (1.0, "1"), (-0.0, "0"), (1 / 3, "0.3333333333333333"), (5e-324, "5e-324")]
+)
 def test_numbers_are_short_and_exact(value: float, text: str):
     assert number(value) == text
     assert float(number(value)) == value
@@ -261,7 +267,12 @@ def test_a_number_that_is_not_finite_is_refused():
         number(math.nan)
 
 
-@given(st.floats(-3.1, 3.1), st.sampled_from([-1, 1]), st.floats(-1e-3, 1e-3) | st.floats(-1e-8, 1e-8), st.floats(-3.1, 3.1))
+@given(
+    st.floats(-3.1, 3.1),
+    st.sampled_from([-1, 1]),
+    st.floats(-1e-3, 1e-3) | st.floats(-1e-8, 1e-8),
+    st.floats(-3.1, 3.1),
+)
 def test_angles_keep_their_digits_beside_gimbal_lock(roll: float, side: int, near: float, yaw: float):
     quat = quat_normalize(quat_from_rpy((roll, side * math.pi / 2 + near, yaw)))
     np.testing.assert_allclose(matrix_from_quat(quat_from_rpy(rpy(quat))), matrix_from_quat(quat), atol=5e-15)

@@ -54,7 +54,9 @@ def urdf_drives(
             continue
         drive = _drive(actuator, *joints[0], robot.axis(actuator.target).initial_position)
         if drive is None:
-            fidelity.approximated("drives", "an actuator of another law than PD: its joint and gear alone, commanded by effort")
+            fidelity.approximated(
+                "drives", "an actuator of another law than PD: its joint and gear alone, commanded by effort"
+            )
             drive = UrdfDrive(actuator=actuator.name, joint=joints[0][0], interface="effort", gear=joints[0][1])
         elif any(d.type is DriveType.ACCELERATION for d in robot.axis(actuator.target).drives):
             fidelity.approximated("drives", "acceleration drive: gains × effective inertia at the zero pose")

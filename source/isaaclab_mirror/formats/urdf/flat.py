@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FLAT = 1e-6
-"""Thickness over length under which a mesh counts as flat: single precision, in which meshes are kept, holds no less."""
+"""Thickness over length under which a mesh is flat: meshes are kept in single precision, which holds no less."""
 SMALLEST_VOLUME_M3 = 1e-13
 """MuJoCo's bound is 1e-15."""
 THICKNESS_M = 1e-5

@@ -100,16 +100,17 @@ class GeometryWriter:
         if texture is None or texture.role is not TextureRole.DIFFUSE:
             self.fidelity.lost("textures", "URDF has colour textures alone")
             return None
+        if not texture.file.is_file():
+            self.found.warn(
+                "E002", material.source or material.name, f"texture {texture.file} is missing: colour alone"
+            )
+            self.fidelity.lost("textures", "the file is missing")
+            return None
         if texture.file not in self._texture_files:
             name = self._texture_names.give(texture.file.stem, texture.file.suffix.lower(), fallback="texture")
             copy = self.target.parent / "textures" / name
-            try:
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(texture.file, copy)
-            except FileNotFoundError:
-                self.found.warn("E002", material.source or material.name, f"texture {texture.file} is missing: colour alone")
-                self.fidelity.lost("textures", "the file is missing")
-                return None
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(texture.file, copy)
             self._texture_files[texture.file] = name
             self.textures.append(copy)
         if texture.repeat != (1.0, 1.0) or texture.offset != (0.0, 0.0):
@@ -126,7 +127,9 @@ class GeometryWriter:
         parts = list(self._parts(geom))
         if geom.visible:
             for k, (pose, geometry) in enumerate(parts):
-                element = self._element(link, "visual", self._name(geom, "", k, len(parts)), moved(pose, shift), geometry)
+                element = self._element(
+                    link, "visual", self._name(geom, "", k, len(parts)), moved(pose, shift), geometry
+                )
                 self._use_material(element, geom)
             self._count("visuals", geom, bool(parts))
         if geom.collision is not None:
@@ -227,7 +230,9 @@ class GeometryWriter:
         """The `<geometry>` of a mesh; None where there is nothing to see or to touch."""
         written = with_volume(mesh) if len(mesh.faces) else None
         if written is None:
-            self.found.warn("E002", geom.source or geom.name, f"mesh {mesh.name!r} has no triangle of any area: left out")
+            self.found.warn(
+                "E002", geom.source or geom.name, f"mesh {mesh.name!r} has no triangle of any area: left out"
+            )
             return None
         if written is not mesh:
             self.fidelity.approximated("meshes", "flat, and MuJoCo refuses flat ones: two sheets a hair apart")

@@ -104,7 +104,7 @@ def mimics_by_follower(robot: Robot, tree: UrdfTree, found: Diagnostics, fidelit
 
 
 def _led_by_a_driver(mimic: Mimic, chosen: Mapping[str, Mimic]) -> Mimic:
-    """The same mimic, led by an axis that follows no other: yourdfpy and others take a follower's own leader for zero."""
+    """The same mimic, led by an axis that follows no other: yourdfpy takes a leader that itself follows for zero."""
     while (above := chosen.get(mimic.leader)) is not None:
         offset, multiplier = mimic.coefficients
         through = (offset + multiplier * above.coefficients[0], multiplier * above.coefficients[1])
@@ -143,6 +143,8 @@ def count_axes(robot: Robot, axes: Mapping[str, LoweredAxis], fidelity: Fidelity
         if low.range is not None:
             if axis.kind is AxisKind.BALL:
                 fidelity.approximated("joint limits", "a ball's cone: the same bound for each of three hinges")
+            elif not all(map(math.isfinite, low.range)):
+                fidelity.approximated("joint limits", f"bounded on one side: ±{UNLIMITED_POSITION:g} on the other")
             else:
                 fidelity.kept("joint limits")
         elif axis.kind is AxisKind.SLIDE:

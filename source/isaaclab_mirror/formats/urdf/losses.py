@@ -16,7 +16,9 @@ def count_losses(
     """Rows of the fidelity table for everything that is not in the file."""
     robot = lowered.robot
     for loop in robot.loops:
-        found.warn("E005", loop.source or loop.name, f"URDF is a tree: the {loop.type} that closes a loop is not written")
+        found.warn(
+            "E005", loop.source or loop.name, f"URDF is a tree: the {loop.type} that closes a loop is not written"
+        )
     for concept, why, count in _lost(robot, options, has_world):
         if count:
             fidelity.lost(concept, why, count)

@@ -20,7 +20,9 @@ def number(value: float) -> str:
     """The shortest text that reads back as the same double."""
     value = float(value)
     if not math.isfinite(value):
-        raise InputError("E014", "URDF", f"a number is {value}", hint="URDF holds finite numbers alone: repair the source")
+        raise InputError(
+            "E014", "URDF", f"a number is {value}", hint="URDF holds finite numbers alone: repair the source"
+        )
     if value == 0.0:
         return "0"  # also of −0.0
     return repr(value).removesuffix(".0")

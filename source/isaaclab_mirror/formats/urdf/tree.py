@@ -170,7 +170,7 @@ def _root_without_world(robot: Robot, roots: tuple[Joint, ...], found: Diagnosti
             "E042",
             root.source or root.child,
             f"the free base is not written: a URDF whose root link is {root.child!r} is free by convention",
-            hint="give it a floating base where it is loaded (Pinocchio: JointModelFreeFlyer; Isaac Lab: fix_base=False)",
+            hint="give it a floating base on loading (Pinocchio: JointModelFreeFlyer, Isaac Lab: fix_base=False)",
         )
         return root
     is_world = root.child == "world" and not root.axes and is_identity(root.origin)
@@ -209,7 +209,7 @@ def _steps(joint: Joint, found: Diagnostics) -> list[_Step]:
         found.warn(
             "E001",
             joint.source or joint.name,
-            f"URDF has one axis per joint: {len(steps)} joints in a row with massless links between them; the same motion",
+            f"URDF has one axis per joint: {len(steps)} joints in a row, massless links between; the same motion",
         )
     return steps
 

@@ -116,7 +116,10 @@ def _write_inertial(element: Element, link: Link, shift: Vec3) -> None:
     inertia = link.inertia
     if inertia is None:
         raise InputError(
-            "E003", link.source or link.name, "its inertia is not known", hint="it is filled in before a URDF is written"
+            "E003",
+            link.source or link.name,
+            "its inertia is not known",
+            hint="it is filled in before a URDF is written",
         )
     if inertia.mass_kg <= 0.0 and not any(inertia.diagonal_kgm2):
         return
@@ -154,6 +157,8 @@ def _count_links(robot: Robot, tree: UrdfTree, fidelity: Fidelity) -> None:
         fidelity.kept("fixed bases", sum(not joint.dofs for joint in robot.roots), note)
     moved_count = len(tree.shifts)
     fidelity.kept("link frames", len(robot.links) - moved_count)
-    fidelity.approximated("link frames", "moved onto the joint's axis, as URDF demands; nothing else moves", moved_count)
+    fidelity.approximated(
+        "link frames", "moved onto the joint's axis, as URDF demands; nothing else moves", moved_count
+    )
     masses = sum(link.inertia is not None and link.inertia.mass_kg > 0.0 for link in robot.links)
     fidelity.kept("inertias", masses)
