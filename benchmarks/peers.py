@@ -43,7 +43,7 @@ class Environment:
         print(f"making {folder.relative_to(REPO)}: {' '.join(self.requirements)}", file=sys.stderr, flush=True)
         shutil.rmtree(folder, ignore_errors=True)
         venv.create(folder, with_pip=True)
-        subprocess.run([self.python, "-m", "pip", "install", "--quiet", *self.requirements], check=True)  # noqa: S603
+        subprocess.run([self.python, "-m", "pip", "install", "--quiet", *self.requirements], check=True)
         stamp.write_text(wanted, encoding="utf-8")
         return self.python
 

@@ -1,7 +1,7 @@
 """Score our converter and its peers on the same robots with the same scorers, and write `docs/benchmarks.md`.
 
   python benchmarks/scores.py                    score ours; peers as recorded in peer_scores.json
-  python benchmarks/scores.py --peers run        run the peers too (about half an hour) and record what they score
+  python benchmarks/scores.py --peers run        run the peers too (20 minutes) and record what they score
   python benchmarks/scores.py --peers run --peer decoder,srl --ours cached
                                                  some peers; ours as it scored last time
 
@@ -31,6 +31,11 @@ PAGE = REPO / "docs" / "benchmarks.md"
 Row = dict[str, object]
 """One robot's verdict: `passed`, `failed` (names of required checks), `note`, `seconds`."""
 Rows = dict[str, Row]
+Scores = dict[str, dict[str, Rows]]
+"""Contest → converter → rows."""
+PHYSX_CHECKS = ("loads", "names", "base", "mass", "com", "inertia", "fk", "limits", "drive", "effort")
+NO_ROBOT = "no robot in it"
+"""Note on a stage in which PhysX finds no articulation: a converter passes by refusing it or by any file that loads."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,9 @@ CONTESTS = (
 )
 
 
-def score(contest: Contest, who: str, command: list[str], environment: dict[str, str], shared: Path, only: str | None) -> Rows:
+def score(
+    contest: Contest, who: str, command: list[str], environment: dict[str, str], shared: Path, only: str | None
+) -> Rows:
     """Run one converter over one contest in a fresh folder."""
     kept = RESULTS / "converted" / contest.name / who
     shutil.rmtree(kept, ignore_errors=True)  # the scorer would take an old file for a new one
@@ -81,15 +88,13 @@ def score(contest: Contest, who: str, command: list[str], environment: dict[str,
     target = "{xml}" if contest.scorer == "score.py" else "{out}"
     call = f"{shlex.join(command)} {{usd}} {target}"
     folders = [str(shared / folder) for folder in contest.folders]
-    arguments = [sys.executable, str(shared / "tools" / contest.scorer), "--all", *folders, call, "--json"]
+    arguments = [sys.executable, str(shared / "tools" / contest.scorer), "--all", *folders, call]
     arguments += ["--keep", str(kept)]
     arguments += ["--only", only] if only else []
-    if contest.scorer != "score.py":
-        arguments += ["--suffix", contest.suffix]
+    arguments += ["--json"] if contest.scorer == "score.py" else ["--suffix", contest.suffix]
     print(f"scoring {who} on {contest.name} …", file=sys.stderr, flush=True)
-    run = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
-    found, _ = json.JSONDecoder().raw_decode(run.stdout)
-    return rows_of_score(found) if contest.scorer == "score.py" else rows_of_physx_score(found)
+    run = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    return rows_of_score(json.loads(run.stdout)) if contest.scorer == "score.py" else rows_of_physx_score(run.stdout)
 
 
 def rows_of_score(found: list[dict[str, object]]) -> Rows:
@@ -109,28 +114,32 @@ def rows_of_score(found: list[dict[str, object]]) -> Rows:
     return dict(sorted(rows.items()))
 
 
-def rows_of_physx_score(found: dict[str, dict[str, object]]) -> Rows:
-    """Rows from what `physx_score.py --json` prints."""
+def rows_of_physx_score(printed: str) -> Rows:
+    """Rows from the table that `physx_score.py` prints; its JSON fails on the booleans of numpy."""
     rows: Rows = {}
-    for name, robot in found.items():
-        checks = {key: value for key, value in robot.items() if isinstance(value, list)}
-        failed = [key for key, (passed, _) in checks.items() if not passed]
-        refused = "loads" in checks and str(checks["loads"][1]).startswith("refused")
-        rows[name] = {
-            "passed": robot["passed"],
+    for line in printed.splitlines():
+        words = line.split()
+        verdicts = words[1 : len(PHYSX_CHECKS) + 1]
+        if len(verdicts) < len(PHYSX_CHECKS) or not set(verdicts) <= {"ok", "X", "-"}:
+            continue
+        judged = {check: mark for check, mark in zip(PHYSX_CHECKS, verdicts, strict=True) if mark != "-"}
+        failed = [check for check, mark in judged.items() if mark == "X"]
+        bare = NO_ROBOT if set(judged) == {"loads"} else ""  # nothing but loading is judged there
+        rows[words[0]] = {
+            "passed": not failed,
             "failed": failed,
-            "note": "; ".join(f"{key}: {checks[key][1]}" for key in failed) or ("refused" if refused else ""),
-            "seconds": round(float(robot["seconds"]), 2),
+            "note": line.partition(" FAILED ")[2].strip() if failed else bare,
+            "seconds": float(words[len(PHYSX_CHECKS) + 1]),
         }
     return dict(sorted(rows.items()))
 
 
-def load(path: Path) -> dict[str, dict[str, Rows]]:
+def load(path: Path) -> Scores:
     """A recorded file, contest → converter → rows, or nothing."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def record(path: Path, scores: dict[str, dict[str, Rows]]) -> None:
+def record(path: Path, scores: Scores) -> None:
     """Write a recorded file, one robot a line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = ["{"]
@@ -150,12 +159,12 @@ def without_notes(rows: Rows) -> Rows:
     """What is worth keeping of a peer: verdicts and seconds; its messages name folders of one machine."""
     kept = {name: {key: value for key, value in row.items() if key != "note"} for name, row in rows.items()}
     for name, row in rows.items():
-        if row["note"] == "refused":
-            kept[name]["note"] = "refused"
+        if row["note"] == NO_ROBOT:
+            kept[name]["note"] = NO_ROBOT
     return kept
 
 
-def score_ours(shared: Path, only: str | None, chosen: tuple[Contest, ...]) -> dict[str, dict[str, Rows]]:
+def score_ours(shared: Path, only: str | None, chosen: tuple[Contest, ...]) -> Scores:
     """Our own converter through its command on the chosen contests, recorded after each; others stay as recorded."""
     scores = load(OUR_SCORES)
     command = [sys.executable, "-m", "isaaclab_mirror", "convert"]
@@ -166,7 +175,7 @@ def score_ours(shared: Path, only: str | None, chosen: tuple[Contest, ...]) -> d
     return scores
 
 
-def score_peers(shared: Path, only: str | None, chosen: tuple[Contest, ...], names: set[str] | None) -> dict[str, dict[str, Rows]]:
+def score_peers(shared: Path, only: str | None, chosen: tuple[Contest, ...], names: set[str] | None) -> Scores:
     """The peers, recorded after each, so that a broken run loses one of them."""
     scores = load(PEER_SCORES)
     for contest in chosen:
@@ -175,7 +184,9 @@ def score_peers(shared: Path, only: str | None, chosen: tuple[Contest, ...], nam
                 continue
             rows = score(contest, peer.name, peer.command(), peers.peer_environment(), shared, only)
             by_peer = {**scores.get(contest.name, {}), peer.name: without_notes(rows)}
-            scores[contest.name] = {rival.name: by_peer[rival.name] for rival in contest.rivals if rival.name in by_peer}
+            scores[contest.name] = {
+                rival.name: by_peer[rival.name] for rival in contest.rivals if rival.name in by_peer
+            }
             record(PEER_SCORES, {c.name: scores[c.name] for c in CONTESTS if c.name in scores})
     return scores
 
@@ -185,7 +196,7 @@ def verdict(row: Row | None) -> str:
     if row is None:
         return "–"
     if row["passed"]:
-        return "pass (refuses it, as PhysX does)" if row.get("note") == "refused" else "**pass**"
+        return f"pass ({NO_ROBOT})" if row.get("note") == NO_ROBOT else "**pass**"
     failed = list(row["failed"])
     if failed in (["compiles"], ["loads"]):
         return "no file that loads"
@@ -193,11 +204,13 @@ def verdict(row: Row | None) -> str:
 
 
 def total(rows: Rows) -> str:
-    """`26 of 26`."""
-    return f"{sum(bool(row['passed']) for row in rows.values())} of {len(rows)}"
+    """`26 of 26`, and how many of those are no robots."""
+    passed = [row for row in rows.values() if row["passed"]]
+    empty = sum(row.get("note") == NO_ROBOT for row in passed)
+    return f"{len(passed)} of {len(rows)}" + (f" ({empty} without a robot)" if empty else "")
 
 
-def page(ours: dict[str, dict[str, Rows]], theirs: dict[str, dict[str, Rows]]) -> str:
+def page(ours: Scores, theirs: Scores) -> str:
     """The whole of docs/benchmarks.md."""
     titles = {"ours": "isaaclab-mirror", **{peer.name: peer.title for peer in peers.PEERS}}
     text = ["<!-- Generated by `python benchmarks/scores.py`; don't edit. -->", "# Benchmarks", ""]
@@ -212,7 +225,7 @@ def page(ours: dict[str, dict[str, Rows]], theirs: dict[str, dict[str, Rows]]) -
         "| robots that pass every required check | " + " | ".join(titles.values()) + " |",
         "|---|" + "---|" * len(titles),
     ]
-    tables: dict[str, dict[str, Rows]] = {}
+    tables: Scores = {}
     for contest in CONTESTS:
         tables[contest.name] = {**ours.get(contest.name, {}), **theirs.get(contest.name, {})}
         cells = [total(tables[contest.name][who]) if who in tables[contest.name] else "–" for who in titles]
@@ -251,32 +264,44 @@ def times_section() -> list[str]:
         return [*text, "Not measured: run `python benchmarks/convert.py`, then this again."]
     found = json.loads(TIMES.read_text(encoding="utf-8"))
     text += [
-        f"By `python benchmarks/convert.py` on {found['machine']}. Times are CPU seconds of the process (user and system;"
-        " wall time beside them), ratios come from runs taken in turn: the middle one of the rounds, and their range.",
+        f"By `python benchmarks/convert.py` on {found['machine']}. Times are CPU seconds of the process (user and"
+        " system), wall time beside them. Ratios come from runs taken in turn: the middle one, and their range.",
         "",
         "| | measured | range | limit | |",
         "|---|---|---|---|---|",
     ]
     for line in found["limits"]:
         low, high = line["values"][0], line["values"][-1]
-        unit = line["unit"]
         mark = "kept" if line["kept"] else "**missed**"
         text.append(
-            f"| {line['name']} | {line['middle']:.3g}{unit} | {low:.3g} – {high:.3g} | {line['at_most']:g}{unit} | {mark} |"
+            f"| {line['name']} | {line['middle']:.3g}{line['unit']} | {low:.3g} – {high:.3g}"
+            f" | {line['at_most']:g}{line['unit']} | {mark} |"
         )
-    text += ["", "| from process start | robots | CPU, s | wall, s | ours on the same: CPU, s | wall, s |", "|---|---|---|---|---|---|"]
+    text += [
+        "",
+        "| from process start | robots | CPU, s | wall, s | ours on the same: CPU, s | wall, s |",
+        "|---|---|---|---|---|---|",
+    ]
     for line in found["totals"]:
         text.append(
             f"| {line['peer']} | {line['robots']} | {line['peer_cpu_s']:.1f} | {line['peer_wall_s']:.1f}"
             f" | {line['ours_cpu_s']:.1f} | {line['ours_wall_s']:.1f} |"
         )
-    text += ["", "| links | time, s (CPU, whole process) | per link, ms | peak memory, MB |", "|---|---|---|---|"]
+    text += [
+        "",
+        "| links | CPU, s | per link, ms | peak memory, MB | MuJoCo loads the file, CPU s |",
+        "|---|---|---|---|---|",
+    ]
     for line in found["scaling"]:
-        text.append(f"| {line['links']} | {line['cpu_s']:.2f} | {line['cpu_s'] / line['links'] * 1e3:.2f} | {line['peak_mb']:.0f} |")
+        text.append(
+            f"| {line['links']} | {line['cpu_s']:.2f} | {line['cpu_s'] / line['links'] * 1e3:.2f}"
+            f" | {line['peak_mb']:.0f} | {line['mujoco_cpu_s']:.2f} |"
+        )
     generations = found.get("generations")
     if generations:
-        text += ["", f"Files written: {generations['same']} of {generations['files']} load in MuJoCo"
-                 f" {' and '.join(generations['versions'])} and compile to the same sizes in both."]  # fmt: skip
+        both = " and ".join(generations["versions"])
+        line = f"{generations['same']} of {generations['files']} files written load in MuJoCo {both}"
+        text += ["", f"{line} and compile to the same sizes in both."]
     return text
 
 
@@ -300,7 +325,7 @@ def main() -> int:
             for name, row in score(contest, "ours", command, our_environment(), args.shared, args.only).items():
                 print(f"{contest.name:12} {name:24} {verdict(row)}  {row['note']}")
         return 0
-    theirs: dict[str, dict[str, Rows]] = {}
+    theirs: Scores = {}
     if args.peers == "run":
         theirs = score_peers(args.shared, None, chosen, set(args.peer.split(",")) if args.peer else None)
     elif args.peers == "cached":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import serving
 
-from isaaclab_mirror.conversion import ConversionOptions, convert as convert_file
+from isaaclab_mirror.conversion import ConversionOptions
+from isaaclab_mirror.conversion import convert as convert_file
 from isaaclab_mirror.formats.options import ReadOptions
 
 
