@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.robot.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, MeshAsset, Shape, Sphere
@@ -58,8 +59,12 @@ def diagonalize(tensor: Matrix3) -> tuple[Vec3, Quat]:
     import numpy as np
 
     values, vectors = np.linalg.eigh(np.array(tensor, dtype=float))
+    # Each axis of the frame goes to the principal axis closest to it, as PhysX's Jacobi sweeps leave it.
+    order = max(permutations(range(3)), key=lambda p: sum(abs(vectors[k, p[k]]) for k in range(3)))
+    values, vectors = values[list(order)], vectors[:, list(order)]
+    vectors *= np.where(np.diag(vectors) < 0, -1.0, 1.0)
     if np.linalg.det(vectors) < 0:
-        vectors[:, 0] = -vectors[:, 0]
+        vectors[:, int(np.argmin(np.abs(np.diag(vectors))))] *= -1
     rows = tuple(tuple(float(x) for x in row) for row in vectors)
     return (float(values[0]), float(values[1]), float(values[2])), quat_from_matrix(rows)  # type: ignore[arg-type]
 

@@ -116,6 +116,8 @@ def physx_inertia(
         shift = (solid.com_m[0] - place[0], solid.com_m[1] - place[1], solid.com_m[2] - place[2])
         tensor = add_tensors(tensor, parallel_axis(total, shift))
     moments, principal = diagonalize(tensor)
+    if axes is not None and cooked is None and origin == "colliders":
+        principal = axes  # PhysX keeps the computed moments and takes the authored frame for them
     return Inertia(mass_kg=total, com_m=place, diagonal_kgm2=moments, principal_wxyz=principal, origin=origin)
 
 
