@@ -34,7 +34,7 @@ def print_fidelity(fidelity: Fidelity) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> None:
-    """A table: by rich on a terminal, else plain text; importing rich takes longer than reading a small robot."""
+    """A table: by rich on a terminal, else plain text; importing rich takes longer than converting a small robot."""
     if sys.stdout.isatty():
         from rich.box import SIMPLE
         from rich.console import Console
