@@ -13,8 +13,9 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 @pytest.fixture
-def usda(tmp_path: Path) -> Usda:
-    """Writes, reads and converts hand-written stages."""
+def usda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Usda:
+    """Writes, reads and converts hand-written stages; the same with and without the extra `physx`."""
+    monkeypatch.setattr("isaaclab_mirror.formats.usd.physx_masses_client.physx_available", lambda: False)
     return Usda(tmp_path)
 
 

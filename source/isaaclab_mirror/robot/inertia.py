@@ -194,3 +194,16 @@ def mesh_properties(
     place = com + centre
     rows = tuple(tuple(float(x) for x in row) for row in tensor)
     return MassProperties(float(density_kgm3 * volume), (float(place[0]), float(place[1]), float(place[2])), rows)  # type: ignore[arg-type]
+
+
+def is_closed(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> bool:
+    """Whether every edge of a triangle mesh is shared by one triangle of either sense; equal points count as one."""
+    import numpy as np
+
+    if len(faces) < 4:
+        return False
+    points, same = np.unique(np.asarray(vertices), axis=0, return_inverse=True)
+    welded = same.reshape(-1)[faces].astype(np.int64)
+    starts, ends = welded.reshape(-1), np.roll(welded, -1, axis=1).reshape(-1)
+    there, back = np.sort(starts * len(points) + ends), np.sort(ends * len(points) + starts)
+    return bool(np.array_equal(there, back))

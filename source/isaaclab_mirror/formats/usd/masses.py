@@ -15,6 +15,7 @@ from isaaclab_mirror.robot.inertia import (
     add_tensors,
     combined,
     diagonalize,
+    is_closed,
     parallel_axis,
     shape_properties,
 )
@@ -151,7 +152,7 @@ def _colliders(
         mesh = None
         if isinstance(read.geom.shape, MeshShape):
             mesh = meshes[read.geom.shape.mesh]
-            if collision.approximation is not Approximation.SDF:
+            if not _weighs_itself(collision.approximation, mesh):
                 mesh = hull_of(mesh)
         solid = shape_properties(read.geom.shape, density, mesh)
         if solid is None:
@@ -160,3 +161,10 @@ def _colliders(
             solid = solid.scaled(collision.mass_kg)
         parts.append(solid.moved(read.geom.pose))
     return combined(parts) if parts else None
+
+
+def _weighs_itself(approximation: Approximation, mesh: MeshAsset) -> bool:
+    """Whether PhysX weighs the mesh rather than its hull: an SDF does; pieces of a decomposition come close to it."""
+    if approximation is Approximation.CONVEX_DECOMPOSITION:
+        return is_closed(mesh.vertices_m, mesh.faces)
+    return approximation is Approximation.SDF
