@@ -1,7 +1,8 @@
 # Needs git, make and Python ≥ 3.11; everything else goes into .venv.
 PYTHON ?= python3
-# With PhysX: make install EXTRAS=dev,physx. In one step: ovphysx and the newest pytest disagree about packaging.
-EXTRAS ?= dev
+# PhysX (Linux, glibc ≥ 2.35) weighs bodies whose mass its own cooking of meshes decides; without it the rest works.
+# In one step with the rest: ovphysx and the newest pytest disagree about packaging, the resolver finds one that suits.
+EXTRAS ?= dev,physx
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -13,7 +14,10 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed; choose one: make PYTHON=python3.12 …")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@echo "Installing isaaclab-mirror[$(EXTRAS)] into $(VENV): two to four minutes the first time"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]' \
+	|| { echo "No PhysX for this machine: installing without it"; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; }
 	@touch $@
 
 demo: install
