@@ -40,22 +40,35 @@ def place(at: tuple[float, ...] = (0, 0, 0), scale: tuple[float, ...] | None = N
     return "\n".join([*lines, f"uniform token[] xformOpOrder = [{names}]"])
 
 
-def body(name: str, *inside: str, at: tuple[float, ...] = (0, 0, 0), scale: Any = None, apis: tuple[str, ...] = ()) -> str:
+def body(
+    name: str, *inside: str, at: tuple[float, ...] = (0, 0, 0), scale: Any = None, apis: tuple[str, ...] = ()
+) -> str:
     """A rigid body."""
     return prim("Xform", name, place(at, scale), *inside, apis=(BODY, MASS, *apis))
 
 
-def cube(name: str = "shape", size: float = 0.2, *inside: str, at: Any = (0, 0, 0), apis: tuple[str, ...] = (COLLIDER,)) -> str:
+def cube(
+    name: str = "shape", size: float = 0.2, *inside: str, at: Any = (0, 0, 0), apis: tuple[str, ...] = (COLLIDER,)
+) -> str:
     """A cube that collides unless `apis` says otherwise."""
     return prim("Cube", name, f"double size = {size}", place(at), *inside, apis=apis)
 
 
 def joint(
-    kind: str, name: str, body0: str | None, body1: str | None, *inside: str, apis: tuple[str, ...] = (), at0: Any = (0, 0, 0), at1: Any = (0, 0, 0)
+    kind: str,
+    name: str,
+    body0: str | None,
+    body1: str | None,
+    *inside: str,
+    apis: tuple[str, ...] = (),
+    at0: Any = (0, 0, 0),
+    at1: Any = (0, 0, 0),
 ) -> str:
     """A joint between two prims below /robot (or absolute paths); None is the world."""
     ends = [
-        f"rel physics:body{i} = <{b if b.startswith('/') else '/robot/' + b}>" for i, b in ((0, body0), (1, body1)) if b is not None
+        f"rel physics:body{i} = <{b if b.startswith('/') else '/robot/' + b}>"
+        for i, b in ((0, body0), (1, body1))
+        if b is not None
     ]
     frames = [f"point3f physics:localPos0 = {tuple(at0)}", f"point3f physics:localPos1 = {tuple(at1)}"]
     return prim(f"Physics{kind}Joint" if kind != "D6" else "PhysicsJoint", name, *ends, *frames, *inside, apis=apis)
@@ -66,7 +79,9 @@ def robot(*inside: str, name: str = "robot", apis: tuple[str, ...] = (ROOT,), me
     return prim("Xform", name, *inside, apis=apis, meta=meta)
 
 
-def stage(*prims: str, metres: float | None = 1.0, up: str | None = "Z", default: str | None = "robot", more: str = "") -> str:
+def stage(
+    *prims: str, metres: float | None = 1.0, up: str | None = "Z", default: str | None = "robot", more: str = ""
+) -> str:
     """A whole layer."""
     meta = [
         f'defaultPrim = "{default}"' if default else "",
@@ -77,7 +92,9 @@ def stage(*prims: str, metres: float | None = 1.0, up: str | None = "Z", default
     return "#usda 1.0\n(\n" + "\n".join(m for m in meta if m) + "\n)\n\n" + "\n".join(prims)
 
 
-def arm(*joint_lines: str, apis: tuple[str, ...] = (), kind: str = "Revolute", more: tuple[str, ...] = (), **options: Any) -> str:
+def arm(
+    *joint_lines: str, apis: tuple[str, ...] = (), kind: str = "Revolute", more: tuple[str, ...] = (), **options: Any
+) -> str:
     """A fixed base, one joint named `elbow` to a link 1 m along x: the smallest robot."""
     return stage(
         robot(
@@ -160,7 +177,15 @@ class Usda:
         file = source if isinstance(source, Path) else self.write(source)
         return Read(*inspect_robot(file, ReadOptions(**options)))
 
-    def convert(self, source: str | Path, *, name: str = "out/robot.xml", read: Any = None, lowering: Any = None, write: Any = None) -> Converted:
+    def convert(
+        self,
+        source: str | Path,
+        *,
+        name: str = "out/robot.xml",
+        read: Any = None,
+        lowering: Any = None,
+        write: Any = None,
+    ) -> Converted:
         """Convert to MJCF and load what was written."""
         import mujoco
 
@@ -168,7 +193,9 @@ class Usda:
         target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         options = ConversionOptions(
-            read=ReadOptions(**(read or {})), lowering=LoweringOptions(**(lowering or {})), write=WriteOptions(**(write or {}))
+            read=ReadOptions(**(read or {})),
+            lowering=LoweringOptions(**(lowering or {})),
+            write=WriteOptions(**(write or {})),
         )
         result = convert(file, target, options)
         return Converted(result, mujoco.MjModel.from_xml_path(str(target)))

@@ -97,7 +97,9 @@ def test_a_filtered_pair_of_colliders_spares_the_rest(usda: Usda):
 
 @pytest.mark.parametrize("filtered", [False, True])
 def test_whatever_is_filtered_the_robot_meets_a_plain_floor(usda: Usda, filtered: bool):
-    groups = (group("ga", "a", "prepend rel physics:filteredGroups = </robot/gb>"), group("gb", "b")) if filtered else ()
+    groups = (
+        (group("ga", "a", "prepend rel physics:filteredGroups = </robot/gb>"), group("gb", "b")) if filtered else ()
+    )
     made = usda.convert(three(*groups), write={"ground": True})
     assert {frozenset(("world", n)) for n in "abc"} <= touching(made.model)
 

@@ -37,10 +37,14 @@ def lower(robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnos
         geom.name: _contact(robot, geom, materials, bits[geom.name], options, step_s, found) for geom in colliders
     }
     default = robot.default_contact_material or PHYSX_DEFAULT
-    surfaces = {g.name: materials.get(g.collision.material or "", default) for g in colliders if g.collision is not None}
+    surfaces = {
+        g.name: materials.get(g.collision.material or "", default) for g in colliders if g.collision is not None
+    }
     weaker = [m for m in robot.contact_materials if m.friction_combine in (CombineMode.MIN, CombineMode.MULTIPLY)]
     fidelity.kept("contact materials", len(robot.contact_materials) - len(weaker))
-    fidelity.approximated("contact materials", "min or multiply: MuJoCo takes the larger friction of a pair", len(weaker))
+    fidelity.approximated(
+        "contact materials", "min or multiply: MuJoCo takes the larger friction of a pair", len(weaker)
+    )
     restitution = [m.name for m in robot.contact_materials if m.restitution > 0.0]
     fidelity.lost("restitution", "MuJoCo's contacts have none", len(restitution))
     excludes, pairs = corrections(robot, colliders, bits, fidelity)

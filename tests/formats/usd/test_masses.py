@@ -73,7 +73,11 @@ def test_a_centre_of_mass_alone_moves_the_inertia_by_the_parallel_axis_term(usda
 
 def test_principal_axes_turn_an_authored_inertia(usda: Usda):
     half = math.sqrt(0.5)
-    lines = ("float physics:mass = 1", "float3 physics:diagonalInertia = (0.1, 0.2, 0.25)", f"quatf physics:principalAxes = ({half}, 0, 0, {half})")
+    lines = (
+        "float physics:mass = 1",
+        "float3 physics:diagonalInertia = (0.1, 0.2, 0.25)",
+        f"quatf physics:principalAxes = ({half}, 0, 0, {half})",
+    )
     tensor = usda.read(lone(cube(), *lines)).inertia().tensor()
     assert [tensor[k][k] for k in range(3)] == pytest.approx([0.2, 0.1, 0.25])
 
@@ -84,7 +88,9 @@ def test_principal_axes_without_an_inertia_turn_the_computed_moments(usda: Usda)
                'uniform token[] xformOpOrder = ["xformOp:scale"]', apis=(COLLIDER,))  # fmt: skip
     tensor = usda.read(lone(box, line)).inertia().tensor()
     # measured: the moments 0.065, 0.05, 0.025 of the box about the frame that is authored, 45° about z
-    assert [*tensor[0], *tensor[1], *tensor[2]] == pytest.approx([0.0575, 0.0075, 0, 0.0075, 0.0575, 0, 0, 0, 0.025], abs=1e-7)
+    assert [*tensor[0], *tensor[1], *tensor[2]] == pytest.approx(
+        [0.0575, 0.0075, 0, 0.0075, 0.0575, 0, 0, 0, 0.025], abs=1e-7
+    )
 
 
 def test_without_a_collider_the_inertia_is_that_of_a_small_sphere(usda: Usda):
@@ -98,14 +104,20 @@ def test_without_a_collider_a_density_is_ignored(usda: Usda):
 
 
 def test_masses_of_two_colliders_add_up(usda: Usda):
-    shapes = [cube(n, 0.2, f"float physics:mass = {m}", at=(x, 0, 0), apis=(COLLIDER, MASS)) for n, m, x in (("a", 1, 0), ("b", 3, 1))]
+    shapes = [
+        cube(n, 0.2, f"float physics:mass = {m}", at=(x, 0, 0), apis=(COLLIDER, MASS))
+        for n, m, x in (("a", 1, 0), ("b", 3, 1))
+    ]
     inertia = usda.read(lone(*shapes)).inertia()
     assert inertia.mass_kg == pytest.approx(4.0)
     assert inertia.com_m == pytest.approx((0.75, 0, 0))
 
 
 def test_a_bodys_mass_is_distributed_over_two_colliders_by_their_densities(usda: Usda):
-    shapes = [cube(n, 0.2, f"float physics:density = {d}", at=(x, 0, 0), apis=(COLLIDER, MASS)) for n, d, x in (("a", 100, 0), ("b", 300, 1))]
+    shapes = [
+        cube(n, 0.2, f"float physics:density = {d}", at=(x, 0, 0), apis=(COLLIDER, MASS))
+        for n, d, x in (("a", 100, 0), ("b", 300, 1))
+    ]
     inertia = usda.read(lone(*shapes, "float physics:mass = 8")).inertia()
     assert inertia.mass_kg == 8.0
     assert inertia.com_m == pytest.approx((0.75, 0, 0))
@@ -157,7 +169,14 @@ L_PRISM = (
 
 @pytest.mark.parametrize(
     ("approximation", "kilograms"),
-    [(None, 3500), ("none", 3500), ("meshSimplification", 3500), ("convexHull", 3500), ("sdf", 3000), ("boundingCube", 4000)],
+    [
+        (None, 3500),
+        ("none", 3500),
+        ("meshSimplification", 3500),
+        ("convexHull", 3500),
+        ("sdf", 3000),
+        ("boundingCube", 4000),
+    ],
 )
 def test_an_l_shaped_mesh_weighs_as_its_approximation_does(usda: Usda, approximation: str | None, kilograms: float):
     token = f'uniform token physics:approximation = "{approximation}"' if approximation else ""

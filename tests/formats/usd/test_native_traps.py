@@ -146,8 +146,20 @@ def test_trap_7_a_mimic_on_a_translation_is_ignored_and_that_is_said(usda: Usda)
 
 def test_trap_7_a_mimic_of_a_mimic_acts(usda: Usda):
     start = "physxMimicJoint:rotX:"
-    third = joint("Revolute", "last", "base", "third", f"rel {start}referenceJoint = </robot/finger>", apis=("PhysxMimicJointAPI:rotX",))
-    text = follower(instance="rotX", kind="Revolute").rstrip().removesuffix("}") + body("third", cube("c3")) + third + "}\n"
+    third = joint(
+        "Revolute",
+        "last",
+        "base",
+        "third",
+        f"rel {start}referenceJoint = </robot/finger>",
+        apis=("PhysxMimicJointAPI:rotX",),
+    )
+    text = (
+        follower(instance="rotX", kind="Revolute").rstrip().removesuffix("}")
+        + body("third", cube("c3"))
+        + third
+        + "}\n"
+    )
     assert [(m.follower, m.leader) for m in usda.read(text).robot.mimics] == [("finger", "elbow"), ("last", "finger")]
 
 
@@ -200,7 +212,9 @@ def variants(chosen: str, *names: str) -> str:
 @pytest.mark.parametrize(
     ("chosen", "names"), [("PhysX", ("None", "PhysX")), ("", ("none", "physx", "mujoco")), ("", ("None", "PhysX"))]
 )
-def test_trap_12_the_physics_variant_is_read_under_the_names_of_every_era(usda: Usda, chosen: str, names: tuple[str, ...]):
+def test_trap_12_the_physics_variant_is_read_under_the_names_of_every_era(
+    usda: Usda, chosen: str, names: tuple[str, ...]
+):
     read = usda.read(variants(chosen, *names))
     assert [link.name for link in read.robot.links] == ["box"]
     assert ("E016" in read.codes) == (not chosen)

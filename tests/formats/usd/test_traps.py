@@ -71,7 +71,9 @@ def test_trap_4_a_root_on_a_body_floats_and_its_joint_to_the_world_is_a_constrai
     assert "E022" in read.codes
 
 
-CARTPOLE_RAIL = chain(joint("Prismatic", "rail", None, "base", "float physics:lowerLimit = -1", "float physics:upperLimit = 1"))
+CARTPOLE_RAIL = chain(
+    joint("Prismatic", "rail", None, "base", "float physics:lowerLimit = -1", "float physics:upperLimit = 1")
+)
 
 
 def test_trap_5_a_movable_joint_to_the_world_is_kept_as_drawn_and_reported(usda: Usda):
@@ -150,7 +152,9 @@ def test_trap_12_links_collide_with_each_other_by_default_but_never_neighbours(u
     assert touching(made.model) == {frozenset(("base", "l2"))}
 
 
-@pytest.mark.parametrize("flag", ["bool physxArticulation:enabledSelfCollisions = 0", "bool newton:selfCollisionEnabled = 0"])
+@pytest.mark.parametrize(
+    "flag", ["bool physxArticulation:enabledSelfCollisions = 0", "bool newton:selfCollisionEnabled = 0"]
+)
 def test_trap_12_self_collision_is_turned_off_by_either_flag(usda: Usda, flag: str):
     from tests.contacts import touching
 
@@ -235,7 +239,9 @@ def test_trap_17_centimetres_become_metres_and_it_is_said_that_physx_computes_in
 
 
 def test_trap_18_the_direction_of_gravity_is_not_normalised(usda: Usda):
-    scene = prim("PhysicsScene", "scene", "vector3f physics:gravityDirection = (0, 0, -2)", "float physics:gravityMagnitude = 5")
+    scene = prim(
+        "PhysicsScene", "scene", "vector3f physics:gravityDirection = (0, 0, -2)", "float physics:gravityMagnitude = 5"
+    )
     read = usda.read(lone(cube()) + scene)
     assert read.robot.scene.gravity == pytest.approx((0, 0, -10))
     assert "E028" in read.codes
