@@ -25,11 +25,12 @@ def lower_loop(loop: Loop, found: Diagnostics, fidelity: Fidelity) -> list[Lower
         fidelity.kept("loop constraints")
         if loop.by_site is not None:
             return [_equality(loop, EqualityType.WELD, loop.by_site, by_site=True)]
-        # MuJoCo: frame of link 2 in link 1 (relpose), and the point of link 2 at which it is kept (anchor).
+        # MuJoCo keeps a point of link 2 (anchor) at a point of link 1 (the position of relpose): not at link 2's origin,
+        # as its documentation reads. The quaternion is link 2's in link 1.
         relative = loop.frame0 @ loop.frame1.inverse()
         scale = loop.mujoco.get("torqueScale", 1.0)
         torque = float(scale) if isinstance(scale, int | float) else 1.0
-        data = (*loop.frame1.pos, *relative.pos, *relative.quat_wxyz, torque)
+        data = (*loop.frame1.pos, *loop.frame0.pos, *relative.quat_wxyz, torque)
         return [_equality(loop, EqualityType.WELD, names, data)]
     if loop.type is LoopType.CONNECT:
         fidelity.kept("loop constraints")

@@ -199,7 +199,7 @@ def _actuators(
     if robot.dialect == "mujoco":
         result = list(robot.actuators)
     else:
-        # PhysX's drive is what moves the joint there; an actuator that MuJoCo's schema states beside it would push twice.
+        # PhysX's drive is what moves the joint; an actuator of MuJoCo's schema beside it would push twice.
         result = [a for a in robot.actuators if a.target not in drives]
         fidelity.approximated(
             "actuators",

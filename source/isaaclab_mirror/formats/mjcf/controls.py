@@ -188,12 +188,12 @@ def home_qpos(lowered: Lowered) -> list[float]:
 
 
 def home_qvel(lowered: Lowered) -> list[float]:
-    """Velocities of the source's own initial state (a stage may be saved while it moves), in the order of `home_qpos`."""
+    """Velocities of the source's own initial state (a stage may be saved while it moves), in MuJoCo's order."""
     qvel: list[float] = []
     for joint in lowered.robot.joints:
-        if joint.type is JointType.FLOATING:
-            if not (lowered.robot.link(joint.child).kinematic and joint.parent is None):
-                qvel += [0.0] * 6
+        is_mocap = lowered.robot.link(joint.child).kinematic and joint.parent is None
+        if joint.type is JointType.FLOATING and not is_mocap:
+            qvel += [0.0] * 6
         for axis in joint.axes:
             qvel += [axis.initial_velocity or 0.0] if axis.dofs == 1 else [0.0] * 3
     return qvel

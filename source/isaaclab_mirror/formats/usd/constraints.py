@@ -157,12 +157,13 @@ def read_physx_tendons(stage: UsdRobotStage, axes: Mapping[Sdf.Path, Axis]) -> l
         axis = axes.get(record.path)
         for instance in record.instances("PhysxTendonAxisRootAPI"):
             roots[instance] = record
-        for api in ("PhysxTendonAxisAPI", "PhysxTendonAxisRootAPI"):
-            for instance in record.instances(api):
-                gearing = authored(record.prim, f"physxTendon:{instance}:gearing")
-                if axis is None or gearing is None or len(gearing) == 0 or not gearing[0]:
-                    continue
-                points.setdefault(instance, []).append(TendonPoint("joint", axis.name, float(gearing[0])))
+        # The root of a tendon is one of its axes, whether or not the axis schema is applied beside the root's.
+        both = (*record.instances("PhysxTendonAxisAPI"), *record.instances("PhysxTendonAxisRootAPI"))
+        for instance in dict.fromkeys(both):
+            gearing = authored(record.prim, f"physxTendon:{instance}:gearing")
+            if axis is None or gearing is None or len(gearing) == 0 or not gearing[0]:
+                continue
+            points.setdefault(instance, []).append(TendonPoint("joint", axis.name, float(gearing[0])))
         if record.instances("PhysxTendonAttachmentAPI") or record.instances("PhysxTendonAttachmentRootAPI"):
             stage.found.warn("E001", stage.source(record.prim), "spatial PhysX tendons are not read: left out")
     result = []

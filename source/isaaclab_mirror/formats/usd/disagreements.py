@@ -38,8 +38,11 @@ def _ratios(stage: UsdRobotStage, driven: Mapping[str, float]) -> list[tuple[str
 
     found: list[tuple[str, float]] = []
     for file in stage.sources:
-        layer = Sdf.Layer.Find(str(file))
-        if layer is None or file.suffix not in (".usd", ".usda", ".usdc"):
+        if file.suffix not in (".usd", ".usda", ".usdc"):
+            continue
+        # The layer of a variant that is not selected is in no stage: it has to be opened again.
+        layer = Sdf.Layer.FindOrOpen(str(file))
+        if layer is None:
             continue
         actuators: list[Sdf.PrimSpec] = []
 

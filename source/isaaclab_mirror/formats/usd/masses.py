@@ -58,8 +58,8 @@ def physx_inertia(
     `cooked` is what PhysX itself computes of the body: taken in place of the colliders' hulls, authored numbers stay.
 
     mass > 0 authored wins; zero or negative is as unauthored. A collider's own mass or density wins over the body's
-    density, that over the material's, that over 1000 kg/m³. Authored inertia (any component not zero) is taken as it is,
-    about the principal axes of the colliders where none are authored.
+    density, that over the material's, that over 1000 kg/m³. Authored inertia (any component not zero) is taken as it
+    is, about the principal axes of the colliders where none are authored.
     An authored centre of mass scales with the body; it moves a computed inertia by the parallel-axis term.
     """
     prim, file, unit = body.prim, stage.file, stage.metres

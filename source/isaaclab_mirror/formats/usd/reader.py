@@ -60,7 +60,7 @@ def read_usd(
 ) -> ReadRobot:
     """Read the robot of a USD file.
 
-    `hull_of` gives the convex hull of a mesh, `physx_masses` what PhysX makes of bodies: asked only where mass needs it.
+    `hull_of` gives the convex hull of a mesh, `physx_masses` what PhysX makes of bodies: asked where mass needs it.
     """
     stage = open_stage(file, options, found)
     topology = read_topology(stage, read_joint_records(stage))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from isaaclab_mirror.formats.usd.geoms import GeomReader
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
-from isaaclab_mirror.formats.usd.values import authored, decompose, value
+from isaaclab_mirror.formats.usd.values import authored, value
 from isaaclab_mirror.robot.geometry import Sphere
 from isaaclab_mirror.robot.sensors import Sensor, SensorType, Site
 from isaaclab_mirror.rotations import Pose
@@ -68,23 +68,21 @@ def read_sensors(stage: UsdRobotStage, links: Mapping[Sdf.Path, str]) -> list[Se
         kind = ISAAC_SENSORS.get(type_name)
         if kind is None:
             continue
-        for record in records:
-            if record.body is not None and record.body in links:
-                result.append(
-                    Sensor(
-                        name=record.path.name,
-                        type=kind,
-                        link=links[record.body],
-                        pose=_relative(stage, record),
-                        source=stage.source(record.prim),
-                    )
-                )
+        result += [
+            Sensor(
+                name=record.path.name,
+                type=kind,
+                link=links[record.body],
+                pose=_relative(stage, record),
+                source=stage.source(record.prim),
+            )
+            for record in records
+            if record.body is not None and record.body in links
+        ]
     return result
 
 
 def _relative(stage: UsdRobotStage, record: Record) -> Pose:
     body, _ = stage.world_pose(stage.bodies[record.body].prim)  # type: ignore[index]
-    world, _ = decompose(stage.cache.GetLocalToWorldTransform(record.prim))
     pose, _ = stage.world_pose(record.prim)
-    del world
     return body.inverse() @ pose

@@ -132,14 +132,13 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
             if re.match(r"^[a-z][a-z0-9+.-]+://|^[a-z]+:(?!\\|/[^/])", asset, re.IGNORECASE):
                 missing[asset] = None
                 continue
-            if Path(asset).is_absolute() and Path(asset).exists() and not allow_outside:
-                if not Path(asset).resolve().is_relative_to(file.parent.resolve()):
-                    raise InputError(
-                        "E015",
-                        Source(file, asset),
-                        f"{Path(layer.realPath).name} names a file of this machine outside the asset's folder",
-                        "copy it beside the asset, or allow it with --set allow_outside=true",
-                    )
+            if not allow_outside and _is_outside(asset, file.parent):
+                raise InputError(
+                    "E015",
+                    Source(file, asset),
+                    f"{Path(layer.realPath).name} names a file of this machine outside the asset's folder",
+                    "copy it beside the asset, or allow it with --set allow_outside=true",
+                )
             try:
                 below = Sdf.Layer.FindOrOpenRelativeToLayer(layer, asset)
             except Tf.ErrorException:
@@ -149,6 +148,12 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
             else:
                 todo.append(below)
     return list(dict.fromkeys(found.values())), list(missing)
+
+
+def _is_outside(asset: str, folder: Path) -> bool:
+    """Whether an asset path names an existing file of this machine beyond the asset's folder."""
+    path = Path(asset)
+    return path.is_absolute() and path.exists() and not path.resolve().is_relative_to(folder.resolve())
 
 
 def open_stage(file: Path, options: ReadOptions, found: Diagnostics) -> UsdRobotStage:

@@ -179,7 +179,7 @@ def _scope(stage: UsdRobotStage) -> Sdf.Path | None:
     from pxr import Sdf
 
     if stage.options.prim is None:
-        # Who references the asset gets its default prim alone: what stands beside it (prototypes, a test scene) is not it.
+        # Who references the asset gets its default prim alone: prototypes or a test scene beside it are not it.
         default = stage.stage.GetDefaultPrim()
         path = default.GetPath() if default else None
         return path if path is not None and any(b.HasPrefix(path) for b in stage.bodies) else None
