@@ -43,6 +43,11 @@ class ReadOptions:
     visuals: bool = True
     """Read visual geometry."""
 
+    def __post_init__(self) -> None:
+        """Words are taken for the choices that they name."""
+        object.__setattr__(self, "d6", D6Style(self.d6))
+        object.__setattr__(self, "world_joint", WorldJoint(self.world_joint))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:

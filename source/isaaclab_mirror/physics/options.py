@@ -58,3 +58,13 @@ class LoweringOptions:
     substeps: int = 1
     """MuJoCo steps per PhysX step: the written timestep is divided by it."""
     solver: SolverPreset = SolverPreset.SOURCE
+
+    def __post_init__(self) -> None:
+        """Words are taken for the choices that they name."""
+        for name, kind in (
+            ("fidelity", Fidelity),
+            ("contact_model", ContactModel),
+            ("joint_friction", JointFriction),
+            ("solver", SolverPreset),
+        ):
+            object.__setattr__(self, name, kind(getattr(self, name)))

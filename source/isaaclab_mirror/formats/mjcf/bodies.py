@@ -30,6 +30,8 @@ from isaaclab_mirror.robot.sensors import Sensor, SensorType, Site
 
 DEFAULT_DENSITY = 1000.0
 """[kg/m³], MuJoCo's and PhysX's."""
+DEFAULT_SITE_M = 0.005
+"""MuJoCo's default size of a site."""
 FLAT = 1e-4
 """Half thickness [m] of the box that stands for a flat collision mesh."""
 
@@ -236,6 +238,8 @@ class BodyWriter:
 
     def _site(self, site: Site) -> None:
         kind, size = _shape(site.shape)
+        # Numbers that a shape does not use are not written: what MuJoCo's default says stands there when it is read again.
+        size = [length or DEFAULT_SITE_M for length in size]
         made = self._parent(site.link).add_site(
             name=site.name, pos=list(site.pose.pos), quat=list(site.pose.quat_wxyz), type=kind, size=size
         )
