@@ -79,8 +79,8 @@ class UsdConverterBase(AssetConverterBase):
         """
         conversion_options(cfg)  # a wrong value is refused before anything is written
         # Without a directory the base makes a new one, in which there is nothing to reuse; without an asset it refuses.
-        lazy = cfg.usd_dir is not None and cfg.asset_path is not MISSING
-        with _lent_record(Path(cfg.usd_dir), Path(cfg.usd_dir, self._output_name(cfg))) if lazy else nullcontext():
+        folder = cfg.usd_dir if cfg.asset_path is not MISSING else None
+        with _lent_record(Path(folder), Path(folder, self._output_name(cfg))) if folder else nullcontext():
             super().__init__(cfg)
         self._report = _Report.read(_report_path(self.usd_path))
 

@@ -25,8 +25,8 @@ def lower_loop(loop: Loop, found: Diagnostics, fidelity: Fidelity) -> list[Lower
         fidelity.kept("loop constraints")
         if loop.by_site is not None:
             return [_equality(loop, EqualityType.WELD, loop.by_site, by_site=True)]
-        # MuJoCo keeps a point of link 2 (anchor) at a point of link 1 (the position of relpose): not at link 2's origin,
-        # as its documentation reads. The quaternion is link 2's in link 1.
+        # MuJoCo keeps a point of link 2 (anchor) at a point of link 1 (the position of relpose, which is not that of
+        # link 2's origin, as its documentation reads). The quaternion is link 2's in link 1.
         relative = loop.frame0 @ loop.frame1.inverse()
         scale = loop.mujoco.get("torqueScale", 1.0)
         torque = float(scale) if isinstance(scale, int | float) else 1.0

@@ -238,7 +238,7 @@ class BodyWriter:
 
     def _site(self, site: Site) -> None:
         kind, size = _shape(site.shape)
-        # Numbers that a shape does not use are not written: what MuJoCo's default says stands there when it is read again.
+        # Numbers that a shape does not use are not written: MuJoCo's default stands there when it is read again.
         size = [length or DEFAULT_SITE_M for length in size]
         made = self._parent(site.link).add_site(
             name=site.name, pos=list(site.pose.pos), quat=list(site.pose.quat_wxyz), type=kind, size=size

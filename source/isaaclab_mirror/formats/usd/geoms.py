@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from isaaclab_mirror.formats.usd.materials import Materials
 from isaaclab_mirror.formats.usd.meshes import MeshLibrary, Triangles, baked, compact, read_texcoords, read_triangles
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
-from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, decompose, number, value
+from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, axis_token, decompose, number, positive, value
 from isaaclab_mirror.robot.geometry import (
     Approximation,
     Box,
@@ -56,6 +56,11 @@ MUJOCO_GEOM = {
 }
 
 
+SMALLEST_MESH_M = 1e-9
+LARGEST_MESH_M = 2.0**30
+"""Of a smaller mesh MuJoCo finds no hull; the vertices of a larger one it does not read."""
+
+
 @dataclass(slots=True)
 class ReadGeom:
     """A geom and what mass computation needs beside it."""
@@ -95,7 +100,9 @@ class GeomReader:
             shaped = self._primitive(record, scale, exact=not collider)
             if shaped is None:
                 return []
-            turn, shape = shaped
+            turn, shape = shaped[0], self._solid(record, shaped[1])
+            if shape is None:
+                return []
             parts = [(shape, pose @ Pose((0.0, 0.0, 0.0), turn), record.prim)]
         enabled = value(record.prim, "physics:collisionEnabled", True) is not False
         result = []
@@ -150,7 +157,7 @@ class GeomReader:
         relative = stage.cache.GetLocalToWorldTransform(record.prim) * self._body_inverse[record.body]
         pose, scale = decompose(relative)
         if not all(map(math.isfinite, (*pose.pos, *scale, *pose.quat_wxyz))):
-            stage.world_pose(record.prim)  # raises with the prim's name
+            stage.refuse_transform(record.prim)
         m = stage.metres
         pose = Pose((pose.pos[0] * m, pose.pos[1] * m, pose.pos[2] * m), pose.quat_wxyz)
         # Scales that differ from 1 by float noise are 1: meshes stay shared, numbers readable.
@@ -177,23 +184,29 @@ class GeomReader:
         return visible and purpose in ("default", "render")
 
     def _visibility(self, prim: Any) -> tuple[bool, str]:
-        path = prim.GetPath()
-        if path not in self._shown:
-            parent = prim.GetParent()
-            visible, purpose = self._visibility(parent) if parent else (True, "default")
-            if authored(prim, "visibility") == "invisible":
-                visible = False
-            own = authored(prim, "purpose")
-            self._shown[path] = (visible, str(own) if own is not None else purpose)
-        return self._shown[path]
+        """Visibility and purpose with what the prims above say; a loop, as prims may nest deeper than Python calls."""
+        chain = []
+        while prim and prim.GetPath() not in self._shown:
+            chain.append(prim)
+            prim = prim.GetParent()
+        visible, purpose = self._shown[prim.GetPath()] if prim else (True, "default")
+        for below in reversed(chain):
+            visible = visible and authored(below, "visibility") != "invisible"
+            own = authored(below, "purpose")
+            purpose = purpose if own is None else str(own)
+            self._shown[below.GetPath()] = (visible, purpose)
+        return visible, purpose
 
     def _colour(self, prim: Any) -> tuple[float, float, float, float] | None:
         colours = value(prim, "primvars:displayColor")
         if colours is None or len(colours) == 0:
             return None
         opacities = value(prim, "primvars:displayOpacity")
-        r, g, b = (float(c) for c in colours[0])
-        return (r, g, b, float(opacities[0]) if opacities is not None and len(opacities) else 1.0)
+        rgba = (*map(float, colours[0]), float(opacities[0]) if opacities is not None and len(opacities) else 1.0)
+        if len(rgba) != 4 or not all(map(math.isfinite, rgba)):
+            self.stage.found.warn("E014", self.stage.source(prim), f"displayColor {rgba} is no colour: left out")
+            return None
+        return rgba
 
     # ------------------------------------------------------------------ what collides
     def _collision(self, record: Record) -> Collision:
@@ -243,34 +256,51 @@ class GeomReader:
 
         `exact` keeps what is seen instead: a scaled visual sphere is an ellipsoid.
         """
-        prim, unit = record.prim, self.stage.metres
+        prim, unit, file = record.prim, self.stage.metres, self.stage.file
         s = tuple(abs(c) * unit for c in scale)
         kind = record.type_name.removesuffix("_1")
         if kind == "Cube":
-            half = float(value(prim, "size", 2.0)) / 2
+            half = positive(prim, "size", 2.0, file) / 2
             return AXIS_TO_Z["Z"], Box((half * s[0], half * s[1], half * s[2]))
         if kind == "Sphere":
-            radius = float(value(prim, "radius", 1.0))
+            radius = positive(prim, "radius", 1.0, file)
             if exact and max(s) > min(s) * (1 + 1e-4):
                 return AXIS_TO_Z["Z"], Ellipsoid((radius * s[0], radius * s[1], radius * s[2]))
             return AXIS_TO_Z["Z"], Sphere(radius * max(s))
-        axis = str(value(prim, "axis", "Z"))
+        axis = axis_token(prim, "axis", "Z", file)
         along = "XYZ".index(axis)
         radial = max(s[k] for k in range(3) if k != along)
         if kind in ("Cylinder", "Capsule", "Cone"):
             defaults = {"Cylinder": (1.0, 2.0), "Capsule": (0.5, 1.0), "Cone": (1.0, 2.0)}[kind]
-            radius = float(value(prim, "radius", value(prim, "radiusBottom", defaults[0])))
-            half = float(value(prim, "height", defaults[1])) / 2
+            radius = positive(prim, "radius", positive(prim, "radiusBottom", defaults[0], file), file)
+            half = positive(prim, "height", defaults[1], file) / 2
             maker = {"Cylinder": Cylinder, "Capsule": Capsule, "Cone": Cone}[kind]
             return AXIS_TO_Z[axis], maker(radius * radial, half * s[along])
         if kind == "Plane":
-            width, length = float(value(prim, "width", 2.0)), float(value(prim, "length", 2.0))
+            width, length = positive(prim, "width", 2.0, file), positive(prim, "length", 2.0, file)
             return AXIS_TO_Z[axis], Plane((width / 2 * s[0], length / 2 * s[1]))
         self.stage.found.warn(
             "E006",
             self.stage.source(prim),
             f"a collider on a {record.type_name or 'prim without a type'} has no shape of its own: left out",
             "apply PhysicsCollisionAPI to the meshes below it",
+        )
+        return None
+
+    def _solid(self, record: Record, shape: Shape) -> Shape | None:
+        """A shape that an engine can take: one without extent is reported and left out."""
+        if isinstance(shape, Capsule) and shape.radius_m > 0.0 and shape.half_length_m == 0.0:
+            return Sphere(shape.radius_m)
+        if isinstance(shape, Plane):
+            return shape
+        sizes = _sizes(shape)
+        if min(sizes) > 0.0:
+            return shape
+        self.stage.found.warn(
+            "E006",
+            self.stage.source(record.prim),
+            f"a {record.type_name} of size {min(sizes):g} m: left out",
+            "author positive sizes, and scales that are not zero",
         )
         return None
 
@@ -285,7 +315,7 @@ class GeomReader:
         if key not in self._triangles:
             self._triangles[key] = read_triangles(stage, prim)
         triangles = self._triangles[key]
-        if triangles is None:
+        if triangles is None or not self._has_extent(record, triangles, scale):
             return []
         metric = (scale[0] * stage.metres, scale[1] * stage.metres, scale[2] * stage.metres)
         if shear is not None:
@@ -320,6 +350,23 @@ class GeomReader:
         )
         return [(MeshShape(asset.name), pose, prim)]
 
+    def _has_extent(self, record: Record, triangles: Triangles, scale: Vec3) -> bool:
+        """Whether a mesh, scaled, is of a size that engines can hold."""
+        import numpy as np
+
+        factors = np.abs(np.array(scale)) * self.stage.metres
+        extent = float((np.ptp(triangles.points, axis=0).astype(float) * factors).max())
+        reach = float((np.abs(triangles.points).max(axis=0).astype(float) * factors).max())
+        if extent > SMALLEST_MESH_M and reach < LARGEST_MESH_M:
+            return True
+        self.stage.found.warn(
+            "E002",
+            self.stage.source(record.prim),
+            f"the mesh is {extent:g} m large and reaches {reach:g} m: left out",
+            "look at its points, the scale above it, and metersPerUnit",
+        )
+        return False
+
     def _texcoords(self, prim: Any, triangles: Triangles) -> Any:
         material = self.materials.visual_of(prim)
         if material is None or material.texture is None:
@@ -346,6 +393,19 @@ class GeomReader:
         if left.any():
             result.append((record.prim, np.nonzero(left)[0]))
         return result
+
+
+def _sizes(shape: Shape) -> tuple[float, ...]:
+    """Every length of a primitive [m]."""
+    if isinstance(shape, Box):
+        return shape.half_extents_m
+    if isinstance(shape, Ellipsoid):
+        return shape.radii_m
+    if isinstance(shape, Sphere):
+        return (shape.radius_m,)
+    if isinstance(shape, Cylinder | Capsule | Cone):
+        return (shape.radius_m, shape.half_length_m)
+    return (math.inf,)
 
 
 def _all_prims() -> Any:

@@ -14,7 +14,7 @@ from isaaclab_mirror.diagnostics import Source
 from isaaclab_mirror.formats.options import D6Style
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.topology import JointRecord
-from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, limit, number, value
+from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, axis_token, limit, number, value
 from isaaclab_mirror.robot.drives import Drive, DriveType
 from isaaclab_mirror.robot.joints import Axis, AxisKind, JointDynamics, JointLimits, JointType
 from isaaclab_mirror.rotations import Pose, Vec3, rotate
@@ -103,7 +103,7 @@ def _single(
     return Axis(
         name=name,
         kind=kind,
-        axis=_direction(frame, sign, AXES[str(value(prim, "physics:axis", "X"))]),
+        axis=_direction(frame, sign, AXES[axis_token(prim, "physics:axis", "X", file)]),
         anchor_m=frame.pos,
         limits=JointLimits(
             lower=lower,

@@ -49,13 +49,26 @@ class Materials:
 
     def bound(self, prim: Usd.Prim, relationship: str) -> Sdf.Path | None:
         """The material that a prim or the nearest prim above it binds."""
-        path = prim.GetPath()
-        key = (path, relationship)
-        if key not in self._bound:
+        passed: list[Sdf.Path] = []
+        found: Sdf.Path | None = None
+        while prim:  # a loop: prims may nest deeper than Python calls
+            path = prim.GetPath()
+            if (path, relationship) in self._bound:
+                found = self._bound[path, relationship]
+                break
+            passed.append(path)
             named = targets(prim, relationship)
-            parent = prim.GetParent()
-            self._bound[key] = named[0] if named else self.bound(parent, relationship) if parent else None
-        return self._bound[key]
+            if named:
+                found = named[0]
+                if not self._stage.stage.GetPrimAtPath(found):
+                    self._stage.found.warn(
+                        "E012", self._stage.source(prim), f"{relationship} names {found}, which is not there"
+                    )
+                break
+            prim = prim.GetParent()
+        for path in passed:
+            self._bound[path, relationship] = found
+        return found
 
     def visual_of(self, prim: Usd.Prim) -> VisualMaterial | None:
         """The visual material of a prim."""

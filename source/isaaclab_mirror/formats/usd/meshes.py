@@ -86,9 +86,9 @@ def read_triangles(stage: UsdRobotStage, prim: Usd.Prim) -> Triangles | None:
     if points.ndim != 2 or points.shape[1] != 3 or points.dtype.kind != "f":
         stage.found.warn("E002", source, f"points are of type {type(raw).__name__}, not vectors: the mesh is left out")
         return None
-    good, why = UsdGeom.Mesh.ValidateTopology(indices, counts, len(points))
+    good, why = _topology(counts, indices, len(points))
     if not good:
-        stage.found.warn("E002", source, f"broken topology: {why}", "mend the mesh")
+        stage.found.warn("E002", source, f"broken topology: {why}: the mesh is left out", "mend the mesh")
         return None
     if not np.isfinite(points).all():
         stage.found.warn("E002", source, "a point is not finite: the mesh is left out", "mend the mesh")
@@ -99,6 +99,24 @@ def read_triangles(stage: UsdRobotStage, prim: Usd.Prim) -> Triangles | None:
     if left:
         faces, corners = faces[:, ::-1], corners[:, ::-1]
     return Triangles(points.astype(np.float32, copy=False), faces, face_of, corners)
+
+
+def _topology(counts: Any, indices: Any, points: int) -> tuple[bool, str]:
+    """Whether the faces are faces of these points, and why not."""
+    import numpy as np
+    from pxr import UsdGeom, Vt
+
+    for name, array in (("faceVertexCounts", counts), ("faceVertexIndices", indices)):
+        if not isinstance(array, Vt.IntArray):
+            return False, f"{name} are of type {type(array).__name__}, not int[]"
+    if int(np.asarray(counts).min()) < 0:
+        return False, "a face has a negative number of vertices"
+    good, why = UsdGeom.Mesh.ValidateTopology(indices, counts, points)
+    if not good:
+        return False, str(why).strip().rstrip(".")
+    if int(np.asarray(counts).max()) < 3 or len(set(np.asarray(indices[:1000]).tolist())) < 3 > len(set(indices)):
+        return False, "no face has three different vertices"
+    return True, ""
 
 
 def _triangulate(counts: Any, indices: Any) -> tuple[Any, Any, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from isaaclab_mirror.diagnostics import Diagnostics, InputError, Source
 from isaaclab_mirror.formats.options import ReadOptions
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 OUT_OF_SCOPE = re.compile(r"Deformable|Particle|Cloth|FluidIsosurface|NewtonMPM|PhysxVehicle|CurvesDeformable")
 """Schemas of things that are not rigid robots: named in a diagnostic, not converted."""
+
+HINT = "open it in usdview or with usdcat; if it was copied, was the copy complete?"
 
 PHYSICS_VARIANTS = ("physx", "physics")
 """What an unselected `Physics` variant set is read as, first match wins: as PhysX would want it."""
@@ -80,14 +82,20 @@ class UsdRobotStage:
     def world_pose(self, prim: Usd.Prim) -> tuple[Pose, Vec3]:
         """Pose in the world [m, z up] and scale along its own axes."""
         pose, scale = decompose(self.cache.GetLocalToWorldTransform(prim))
-        if not all(map(math.isfinite, (*pose.pos, *pose.quat_wxyz))):
-            raise InputError(
-                "E014",
-                self.source(prim),
-                "its transform is not finite",
-                "look for nan or inf in its xformOps and those of its parents",
-            )
+        if not all(map(math.isfinite, (*pose.pos, *scale, *pose.quat_wxyz))):
+            self.refuse_transform(prim)
+        if 0.0 in scale:
+            raise InputError("E014", self.source(prim), "its scale is zero", "author a scale that is not zero")
         return Pose((0.0, 0.0, 0.0), self.up_wxyz) @ scaled(pose, self.metres), scale
+
+    def refuse_transform(self, prim: Usd.Prim) -> NoReturn:
+        """The transform of a prim is full of nan or inf."""
+        raise InputError(
+            "E014",
+            self.source(prim),
+            "its transform is not finite",
+            "look for nan, inf and huge numbers in its xformOps and those of its parents",
+        )
 
 
 @contextmanager
@@ -114,10 +122,10 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
 
     try:
         first = Sdf.Layer.FindOrOpen(str(file))
-    except Tf.ErrorException as error:
-        raise InputError("E010", file, f"not a USD file: {_first_line(error)}", "check the file") from None
+    except (Tf.ErrorException, UnicodeDecodeError) as error:
+        raise InputError("E010", file, f"USD cannot read it: {_reason(error)}", HINT) from None
     if first is None:
-        raise InputError("E010", file, "not a USD file", "check the file")
+        raise InputError("E010", file, "USD cannot read it: it is of no USD format", HINT)
     found: dict[str, Path] = {}
     missing: dict[str, None] = {}
     todo = [first]
@@ -141,7 +149,7 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
                 )
             try:
                 below = Sdf.Layer.FindOrOpenRelativeToLayer(layer, asset)
-            except Tf.ErrorException:
+            except (Tf.ErrorException, UnicodeDecodeError):
                 below = None
             if below is None:
                 missing[asset] = None
@@ -162,14 +170,16 @@ def open_stage(file: Path, options: ReadOptions, found: Diagnostics) -> UsdRobot
 
     if not file.exists():
         raise InputError("E010", file, "no such file", "check the path")
-    if file.is_dir() or file.stat().st_size == 0:
-        raise InputError("E010", file, "not a USD file: it is a folder or empty", "name a .usd, .usda, .usdc or .usdz")
+    if not file.is_file():
+        raise InputError("E010", file, "it is a folder, not a file", "name a .usd, .usda, .usdc or .usdz")
+    if file.stat().st_size == 0:
+        raise InputError("E010", file, "the file is empty", HINT)
     with quiet_usd():
         layers, missing = used_layers(file, options.allow_outside)
         try:
             stage = Usd.Stage.Open(str(file))
-        except Tf.ErrorException as error:
-            raise InputError("E010", file, f"USD cannot open it: {_first_line(error)}", "check the file") from None
+        except (Tf.ErrorException, UnicodeDecodeError) as error:
+            raise InputError("E010", file, f"USD cannot read it: {_reason(error)}", HINT) from None
         _select_variants(stage, file, options, found)
         result = UsdRobotStage(stage, file, options, found, tuple(layers), tuple(missing))
         _report_composition(result)
@@ -178,11 +188,14 @@ def open_stage(file: Path, options: ReadOptions, found: Diagnostics) -> UsdRobot
     return result
 
 
-def _first_line(error: Exception) -> str:
-    text = str(error)
-    details = re.findall(r"-- (.*?)(?:\n|$)|'([^']*)'\s*$", text)
-    line = next((a or b for a, b in details if a or b), text.strip().splitlines()[0] if text.strip() else "unreadable")
-    return line[:200]
+def _reason(error: Exception) -> str:
+    """What USD says, on one line, without the places in its own source and the folders of this machine."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    text = re.sub(r"\s+", " ", str(error))
+    said = re.findall(r"Error in '[^']*' at line \d+ in file \S+ : '(.*?)'(?= Error in |\s*$)", text)
+    line = re.sub(r"\S*/([^/\s>@]+)", r"\1", (said or [text])[0]).strip()
+    return line[:200] or "unreadable"
 
 
 def _report_composition(stage: UsdRobotStage) -> None:
@@ -256,10 +269,15 @@ def _read_units(stage: UsdRobotStage) -> None:
     if not (math.isfinite(stage.metres) and stage.metres > 0.0):
         raise InputError("E014", stage.source("/"), f"metersPerUnit is {stage.metres}", "author a positive number")
     stage.kilograms = float(UsdPhysics.GetStageKilogramsPerUnit(usd))
+    if not (math.isfinite(stage.kilograms) and stage.kilograms > 0.0):
+        why = f"kilogramsPerUnit is {stage.kilograms}"
+        raise InputError("E014", stage.source("/"), why, "author a positive number")
     if UsdGeom.GetStageUpAxis(usd) == UsdGeom.Tokens.y and usd.HasAuthoredMetadata("upAxis"):
         half = math.sqrt(0.5)
         stage.up_wxyz = (half, half, 0.0, 0.0)
         found.info("E017", stage.source("/"), "upAxis is Y: turned so that z is up")
+    if not usd.HasAuthoredMetadata("upAxis"):
+        found.info("E017", stage.source("/"), "upAxis is not authored: z is taken as up")
     stage.cache = UsdGeom.XformCache()
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.formats.options import WorldJoint
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
-from isaaclab_mirror.formats.usd.values import shortest, targets, value
-from isaaclab_mirror.rotations import IDENTITY_QUAT, Pose, quat_normalize
+from isaaclab_mirror.formats.usd.values import point, quat, targets, value
+from isaaclab_mirror.rotations import IDENTITY_QUAT, Pose
 
 if TYPE_CHECKING:
     from pxr import Sdf
@@ -98,26 +98,25 @@ def read_joint_records(stage: UsdRobotStage) -> list[JointRecord]:
 
 def _read_end(stage: UsdRobotStage, record: Record, side: str) -> JointEnd | None:
     prim = record.prim
-    pos = value(prim, f"physics:localPos{side}", (0.0, 0.0, 0.0))
-    rot = value(prim, f"physics:localRot{side}")
-    q = quat_normalize((rot.GetReal(), *rot.GetImaginary())) if rot is not None else IDENTITY_QUAT
+    pos = point(prim, f"physics:localPos{side}", stage.file)
+    q = quat(prim, f"physics:localRot{side}", stage.file) or IDENTITY_QUAT
     named = targets(prim, f"physics:body{side}")
     if not named:
         origin = Pose((0.0, 0.0, 0.0), stage.up_wxyz)
-        local = Pose(tuple(shortest(float(c)) * stage.metres for c in pos), q)  # type: ignore[arg-type]
+        local = Pose(tuple(c * stage.metres for c in pos), q)  # type: ignore[arg-type]
         return JointEnd(None, origin @ local, None)
     target = stage.stage.GetPrimAtPath(named[0])
-    if not target:
+    if not target or not target.IsActive():
         stage.found.warn(
             "E012",
             stage.source(record.prim),
-            f"body{side} names {named[0]}, which is not there: the joint is left out",
+            f"body{side} names {named[0]}, which is {'inactive' if target else 'not there'}: the joint is left out",
             "mend the relationship, or supply the layer that defines the body",
         )
         return None
     pose, scale = stage.world_pose(target)
     # The frame is given in the named prim's own (scaled) space.
-    local = Pose(tuple(shortest(float(c)) * s * stage.metres for c, s in zip(pos, scale, strict=True)), q)  # type: ignore[arg-type]
+    local = Pose(tuple(c * s * stage.metres for c, s in zip(pos, scale, strict=True)), q)  # type: ignore[arg-type]
     body = stage.owner.get(named[0])
     if body is None:
         return JointEnd(None, pose @ local, named[0])
@@ -183,7 +182,10 @@ def _scope(stage: UsdRobotStage) -> Sdf.Path | None:
         default = stage.stage.GetDefaultPrim()
         path = default.GetPath() if default else None
         return path if path is not None and any(b.HasPrefix(path) for b in stage.bodies) else None
-    prim = stage.stage.GetPrimAtPath(stage.options.prim) if stage.options.prim.startswith("/") else None
+
+    named = stage.options.prim
+    valid = named.startswith("/") and Sdf.Path.IsValidPathString(named)
+    prim = stage.stage.GetPrimAtPath(named) if valid else None
     if not prim:
         raise InputError("E020", stage.file, f"no prim {stage.options.prim}", _choices(r.path for r in stage.roots))
     path: Sdf.Path = prim.GetPath()
@@ -251,19 +253,35 @@ def _roots_of(
     """Component (by its first body) → the prim with ArticulationRootAPI that makes an articulation of it."""
     by_path = {record.path: record for record in stage.roots if _is_enabled(record)}
     result: dict[Sdf.Path, Record] = {}
+    known: dict[Sdf.Path, Record | None] = {}
     for component in components:
         joints = {joint.record.path for body in component for joint in edges[body]}
         inside = [by_path[p] for p in (*component, *joints) if p in by_path]
-        above = [
-            by_path[p]
-            for body in component
-            for p in body.GetParentPath().GetAncestorsRange()
-            if p in by_path and p not in stage.bodies
-        ]
+        above = [record for body in component if (record := _root_above(stage, body, by_path, known)) is not None]
         # Nested roots: PhysX takes the outer one.
         if above or inside:
             result[component[0]] = (above or inside)[0]
     return result
+
+
+def _root_above(
+    stage: UsdRobotStage,
+    body: Sdf.Path,
+    by_path: dict[Sdf.Path, Record],
+    known: dict[Sdf.Path, Record | None],
+) -> Record | None:
+    """The nearest prim above a body that is an articulation root and no body. Each prim is asked once."""
+    passed: list[Sdf.Path] = []
+    path = body.GetParentPath()
+    while path not in known and not path.isEmpty:
+        if path in by_path and path not in stage.bodies:
+            known[path] = by_path[path]
+            break
+        passed.append(path)
+        path = path.GetParentPath()
+    found = known.get(path)
+    known.update(dict.fromkeys(passed, found))
+    return found
 
 
 def _is_enabled(record: Record) -> bool:
@@ -279,6 +297,10 @@ def _refuse_several(
     moving = [
         roots[c[0]].path for c in components if c[0] in roots and any(not j.is_fixed for body in c for j in edges[body])
     ]
+    if not roots and not stage.options.prim and not stage.stage.GetDefaultPrim():
+        # Nothing says which: neither a default prim nor an articulation root.
+        tops = (c[0].GetPrefixes()[0] for c in components if any(not j.is_fixed for body in c for j in edges[body]))
+        moving = list(dict.fromkeys(tops))
     if len(moving) > 1:
         raise InputError("E020", stage.file, f"{len(moving)} robots in the stage", _choices(moving))
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isaaclab_mirror.diagnostics import InputError, Source
 from isaaclab_mirror.rotations import Pose, Quat, Vec3, quat_from_matrix, quat_normalize
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pxr import Gf, Usd
 
 UNLIMITED = 1e30
@@ -55,7 +54,9 @@ def number(prim: Usd.Prim, name: str, file: Path) -> float | None:
     if found is None:
         return None
     if not isinstance(found, int | float):
-        raise InputError("E014", Source(file, f"{prim.GetPath()}.{name}"), f"expected a number, found {found!r}")
+        raise InputError(
+            "E014", Source(file, f"{prim.GetPath()}.{name}"), f"expected a number, found {found!r}", "author a number"
+        )
     if math.isnan(found):
         raise InputError(
             "E014", Source(file, f"{prim.GetPath()}.{name}"), "the value is not a number", "author a finite value"
@@ -86,7 +87,7 @@ def vec3(prim: Usd.Prim, name: str, file: Path) -> Vec3 | None:
     found = authored(prim, name)
     if found is None:
         return None
-    x, y, z = (shortest(float(c)) for c in found)
+    x, y, z = (shortest(c) for c in components(prim, name, found, file))
     if any(math.isnan(c) for c in (x, y, z)):
         raise InputError(
             "E014", Source(file, f"{prim.GetPath()}.{name}"), f"not a number in {found}", "author finite values"
@@ -94,13 +95,60 @@ def vec3(prim: Usd.Prim, name: str, file: Path) -> Vec3 | None:
     return None if any(abs(c) > UNLIMITED for c in (x, y, z)) else (x, y, z)
 
 
-def quat(prim: Usd.Prim, name: str) -> Quat | None:
+def components(prim: Usd.Prim, name: str, found: Any, file: Path) -> Vec3:
+    """A value as the three numbers that it must be."""
+    try:
+        x, y, z = (float(c) for c in found)
+    except (TypeError, ValueError):
+        where = Source(file, f"{prim.GetPath()}.{name}")
+        raise InputError("E014", where, f"expected three numbers, found {found!r}", "author a vector") from None
+    return (x, y, z)
+
+
+def point(prim: Usd.Prim, name: str, file: Path) -> Vec3:
+    """A position; the origin where it is unauthored, refused where it is not finite."""
+    found = value(prim, name)
+    if found is None:
+        return (0.0, 0.0, 0.0)
+    x, y, z = components(prim, name, found, file)
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        where = Source(file, f"{prim.GetPath()}.{name}")
+        raise InputError("E014", where, f"the value is {(x, y, z)}", "author finite values")
+    return (shortest(x), shortest(y), shortest(z))
+
+
+def quat(prim: Usd.Prim, name: str, file: Path | None = None) -> Quat | None:
     """An authored quaternion, normalised; None where unauthored or zero (USD's "not computed")."""
     found = authored(prim, name)
     if found is None:
         return None
-    q = (float(found.GetReal()), *(float(c) for c in found.GetImaginary()))
-    return quat_normalize(q) if any(q) and all(math.isfinite(c) for c in q) else None  # type: ignore[arg-type]
+    try:
+        x, y, z = (float(c) for c in found.GetImaginary())
+        q = (float(found.GetReal()), x, y, z)
+    except (AttributeError, TypeError, ValueError):
+        q = (math.nan, 0.0, 0.0, 0.0)
+    if not all(map(math.isfinite, q)):
+        where = Source(file or Path(prim.GetStage().GetRootLayer().realPath), f"{prim.GetPath()}.{name}")
+        raise InputError("E014", where, f"the value is {found}, no finite quaternion", "author finite values")
+    return quat_normalize(q) if any(q) else None
+
+
+def axis_token(prim: Usd.Prim, name: str, default: str, file: Path) -> str:
+    """X, Y or Z."""
+    found = str(value(prim, name, default))
+    if found not in ("X", "Y", "Z"):
+        where = Source(file, f"{prim.GetPath()}.{name}")
+        raise InputError("E014", where, f"{found!r} is no axis", "author X, Y or Z")
+    return found
+
+
+def positive(prim: Usd.Prim, name: str, default: float, file: Path) -> float:
+    """A size that a schema gives: finite, else refused; zero and negative ones are the caller's to leave out."""
+    found = value(prim, name, default)
+    if not isinstance(found, int | float) or not math.isfinite(found):
+        where = Source(file, f"{prim.GetPath()}.{name}")
+        raise InputError("E014", where, f"the value is {found!r}", "author a positive number")
+    return float(found)
 
 
 def targets(prim: Usd.Prim, name: str) -> list[Any]:
