@@ -1,7 +1,7 @@
 # Needs git, make and Python ≥ 3.11; everything else goes into .venv.
 PYTHON ?= python3
 # PhysX (Linux, glibc ≥ 2.35) weighs bodies whose mass its own cooking of meshes decides; without it the rest works.
-# In one step with the rest: ovphysx and the newest pytest disagree about packaging, the resolver finds one that suits.
+# In one step with the rest, so that pip finds versions which suit all.
 EXTRAS ?= dev,physx
 VENV := .venv
 BIN := $(VENV)/bin

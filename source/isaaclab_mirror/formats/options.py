@@ -54,7 +54,7 @@ class WriteOptions:
     """How a robot file is written."""
 
     scene: bool = False
-    """MJCF: also write `scene.xml` beside the robot, with ground and light."""
+    """MJCF: also write `<name>_scene.xml` beside the robot, with ground and light."""
     ground: bool = False
     """Add a ground plane to the robot file itself."""
     package: str | None = None

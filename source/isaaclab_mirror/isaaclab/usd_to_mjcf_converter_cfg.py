@@ -39,7 +39,7 @@ class UsdToMjcfConverterCfg(UsdConverterBaseCfg):
     """
 
     scene: bool = False
-    """Whether to write a ``scene.xml`` with ground and light beside the robot. Defaults to False."""
+    """Whether to write a ``<name>_scene.xml`` with ground and light beside the robot. Defaults to False."""
 
     ground: bool = False
     """Whether to add a ground plane to the robot file itself. Defaults to False."""
