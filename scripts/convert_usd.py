@@ -37,6 +37,9 @@ def make_parser() -> argparse.ArgumentParser:
         "--fix_base", "--fix-base", action=argparse.BooleanOptionalAction, help="Fix the base to the world, or free it."
     )
     both.add_argument("--d6", choices=["ball", "hinges"], help="What a joint with three free rotations becomes.")
+    both.add_argument(
+        "--world_joint", "--world-joint", choices=["keep", "weld"], help="What a movable joint to the world becomes."
+    )
     both.add_argument("--joint_friction", "--joint-friction", choices=["dynamic", "static", "off"])
     both.add_argument("--mesh_format", "--mesh-format", choices=["auto", "stl", "obj"])
     both.add_argument("--allow_outside", "--allow-outside", action="store_true", help="Follow absolute paths.")

@@ -6,9 +6,12 @@ import runpy
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+
+from tests.usda import Usda, body, cube, lone, prim, robot, stage
 
 pytestmark = pytest.mark.isaaclab
 
@@ -44,22 +47,84 @@ def test_the_go2_becomes_a_urdf_with_its_meshes(go2: Path, tmp_path: Path):
         assert (Path(converter.urdf_path).parent / mesh.attrib["filename"]).is_file()
 
 
-def test_a_changed_payload_of_the_go2_converts_again(go2: Path, tmp_path: Path):
-    from pxr import Sdf
+PART = stage(body("part", cube()), default="part")
+
+
+@pytest.fixture
+def layered(tmp_path: Path) -> Path:
+    """A robot in a sublayer, a reference, a payload and a texture; `stranger.usda` lies beside it, unused."""
+    usda = Usda(tmp_path / "asset")
+    image = prim("Shader", "image", 'uniform token info:id = "UsdUVTexture"', "asset inputs:file = @./image.png@")
+    usda.write(lone(cube(), "float physics:mass = 2", prim("Material", "paint", image)), "sublayer.usda")
+    for name in ("referenced.usda", "payload.usda", "stranger.usda"):
+        usda.write(PART, name)
+    (usda.folder / "image.png").write_bytes(b"no picture")
+    hand = prim("Xform", "hand", meta="prepend references = @./referenced.usda@")
+    foot = prim("Xform", "foot", meta="prepend payload = @./payload.usda@")
+    return usda.write(stage(robot(hand, foot, apis=()), more="subLayers = [@./sublayer.usda@]"))
+
+
+def written(converter: Any) -> int:
+    """When the output was written."""
+    return Path(converter.usd_path).stat().st_mtime_ns
+
+
+@pytest.mark.parametrize(
+    "used", ["robot.usda", "sublayer.usda", "referenced.usda", "payload.usda", "image.png", "stranger.usda"]
+)
+def test_a_change_of_a_used_file_converts_again_and_no_other(layered: Path, tmp_path: Path, used: str):
+    from isaaclab_mirror.isaaclab import UsdToMjcfConverter, UsdToMjcfConverterCfg
+
+    cfg = UsdToMjcfConverterCfg(asset_path=str(layered), usd_dir=str(tmp_path / "out"))
+    first = written(UsdToMjcfConverter(cfg))
+    assert written(UsdToMjcfConverter(cfg)) == first
+    with layered.with_name(used).open("a") as file:
+        file.write("\n# edited\n")
+    assert (written(UsdToMjcfConverter(cfg)) != first) == (used != "stranger.usda")
+
+
+def test_the_output_has_what_a_changed_layer_says_though_a_stage_holds_it_open(layered: Path, tmp_path: Path):
+    from pxr import Usd
 
     from isaaclab_mirror.isaaclab import UsdToMjcfConverter, UsdToMjcfConverterCfg
 
-    cfg = UsdToMjcfConverterCfg(asset_path=str(go2), usd_dir=str(tmp_path / "out"))
-    output = Path(UsdToMjcfConverter(cfg).mjcf_path)
-    written = output.stat().st_mtime_ns
-    UsdToMjcfConverter(cfg)
-    assert output.stat().st_mtime_ns == written
-    payload = next(file for file in sorted((go2.parent / "Payload").rglob("*hysics*.usd*")))
-    layer = Sdf.Layer.FindOrOpen(str(payload))
-    layer.comment = "edited"
-    layer.Save()
-    UsdToMjcfConverter(cfg)
-    assert output.stat().st_mtime_ns != written
+    held = Usd.Stage.Open(str(layered))  # as a running task does
+    cfg = UsdToMjcfConverterCfg(asset_path=str(layered), usd_dir=str(tmp_path / "out"))
+    assert 'mass="2"' in Path(UsdToMjcfConverter(cfg).mjcf_path).read_text()
+    layer = layered.with_name("sublayer.usda")
+    layer.write_text(layer.read_text().replace("mass = 2", "mass = 7.25"))
+    assert held
+    assert 'mass="7.25"' in Path(UsdToMjcfConverter(cfg).mjcf_path).read_text()
+
+
+def test_a_robot_that_cannot_be_read_records_nothing_until_it_is_mended(layered: Path, tmp_path: Path):
+    from isaaclab_mirror.diagnostics import InputError
+    from isaaclab_mirror.isaaclab import UsdToUrdfConverter, UsdToUrdfConverterCfg
+
+    whole = layered.read_text()
+    cfg = UsdToUrdfConverterCfg(asset_path=str(layered), usd_dir=str(tmp_path / "out"))
+    layered.write_text("#usda 1.0\n")
+    for _ in range(2):
+        with pytest.raises(InputError):
+            UsdToUrdfConverter(cfg)
+        assert not list((tmp_path / "out").rglob("*.*"))
+    layered.write_text(whole)
+    assert Path(UsdToUrdfConverter(cfg).urdf_path).is_file()
+
+
+def test_both_converters_share_a_folder_and_its_meshes(go2: Path, tmp_path: Path):
+    from isaaclab_mirror.isaaclab import (
+        UsdToMjcfConverter,
+        UsdToMjcfConverterCfg,
+        UsdToUrdfConverter,
+        UsdToUrdfConverterCfg,
+    )
+
+    out = str(tmp_path / "out")
+    mjcf = UsdToMjcfConverterCfg(asset_path=str(go2), usd_dir=out)
+    urdf = UsdToUrdfConverterCfg(asset_path=str(go2), usd_dir=out)
+    first = [written(UsdToMjcfConverter(mjcf)), written(UsdToUrdfConverter(urdf))]
+    assert [written(UsdToMjcfConverter(mjcf)), written(UsdToUrdfConverter(urdf))] == first
 
 
 @pytest.mark.parametrize("name", ["go2.xml", "go2.urdf"])

@@ -15,9 +15,10 @@ import copy
 import hashlib
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from pathlib import Path, PurePath
@@ -62,7 +63,7 @@ class UsdConverterBase(AssetConverterBase):
     * the version of the converter changed,
     * the output, or a mesh that it refers to, is gone.
 
-    Several converters, and several names, can share a directory. A conversion that fails leaves no record.
+    Several converters, names and processes can share a directory. A conversion that fails leaves no record.
     """
 
     suffixes: ClassVar[tuple[str, ...]]
@@ -79,10 +80,14 @@ class UsdConverterBase(AssetConverterBase):
         """
         conversion_options(cfg)  # a wrong value is refused before anything is written
         # Without a directory the base makes a new one, in which there is nothing to reuse; without an asset it refuses.
-        folder = cfg.usd_dir if cfg.asset_path is not MISSING else None
-        with _lent_record(Path(folder), Path(folder, self._output_name(cfg))) if folder else nullcontext():
+        if cfg.usd_dir is None or cfg.asset_path is MISSING or not Path(cfg.asset_path).is_file():
             super().__init__(cfg)
-        self._report = _Report.read(_report_path(self.usd_path))
+            self._report = _Report.read(_report_path(self.usd_path))
+            return
+        folder, name = Path(cfg.usd_dir), self._output_name(cfg)
+        with _one_at_a_time(folder), _lent_record(folder, folder / name):
+            super().__init__(cfg)
+            self._report = _Report.read(_report_path(self.usd_path))
 
     @property
     def usd_file_name(self) -> str:
@@ -217,12 +222,32 @@ def _record_path(output: Path) -> Path:
 
 
 @contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait while another process converts into a folder: of those that training starts per GPU, one converts.
+
+    Where the system cannot lock a folder (Windows, some network drives), they may convert once more than needed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
 def _lent_record(folder: Path, output: Path) -> Iterator[None]:
     """Let the base find the record of one output in its slot, and give back what was in the slot.
 
     The slot may hold the record of another converter, such as Isaac Lab's own. The record of the output is replaced
-    only if the base comes through, because 2.3.2 fills the slot before it converts. Two processes that use the slot
-    at once may find a record that is not theirs: its hash differs, so they convert once more than needed.
+    only if the base comes through, because 2.3.2 fills the slot before it converts.
     """
     slot, own = folder / _SLOT, _record_path(output)
     others = _read(slot)

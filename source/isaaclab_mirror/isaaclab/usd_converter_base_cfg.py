@@ -41,6 +41,13 @@ class UsdConverterBaseCfg(AssetConverterBaseCfg):
     * ``"hinges"``: three hinges. Limits of single axes are kept; the kinematics are right to first order.
     """
 
+    world_joint: str = "keep"
+    """What a movable joint between the world and the root link becomes. Defaults to ``"keep"``.
+
+    * ``"keep"``: the joint that the author drew, such as that of a cart on a rail.
+    * ``"weld"``: none; the root is fixed, which is what PhysX makes of it.
+    """
+
     allow_outside: bool = False
     """Whether to read what the asset refers to by an absolute or a remote path. Defaults to False."""
 

@@ -121,7 +121,7 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
     from pxr import Sdf, Tf
 
     try:
-        first = Sdf.Layer.FindOrOpen(str(file))
+        first = _newest(Sdf.Layer.FindOrOpen(str(file)))
     except (Tf.ErrorException, UnicodeDecodeError) as error:
         raise InputError("E010", file, f"USD cannot read it: {_reason(error)}", HINT) from None
     if first is None:
@@ -148,7 +148,7 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
                     "copy it beside the asset, or allow it with --set allow_outside=true",
                 )
             try:
-                below = Sdf.Layer.FindOrOpenRelativeToLayer(layer, asset)
+                below = _newest(Sdf.Layer.FindOrOpenRelativeToLayer(layer, asset))
             except (Tf.ErrorException, UnicodeDecodeError):
                 below = None
             if below is None:
@@ -156,6 +156,13 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
             else:
                 todo.append(below)
     return list(dict.fromkeys(found.values())), list(missing)
+
+
+def _newest(layer: Sdf.Layer | None) -> Sdf.Layer | None:
+    """A layer as its file is now: another part of this process may have held it open since before the file changed."""
+    if layer is not None and not layer.dirty:
+        layer.Reload()
+    return layer
 
 
 def _is_outside(asset: str, folder: Path) -> bool:
