@@ -251,12 +251,18 @@ def test_two_names_in_one_folder_do_not_disturb_each_other(conversions: Conversi
 
 
 def test_a_second_name_is_not_served_an_older_file(conversions: Conversions, build, asset: Path):
-    # 2.3.2 compares one digest per folder: the name must count, or `left` would hide that `right` is old
+    # 2.3.2 compares one digest per folder: with one record, `left` would hide that `right` is old
     build(usd_file_name="left")
     build(usd_file_name="right")
     asset.write_text("changed")
     build(usd_file_name="left")
     assert path_of(build(usd_file_name="right")).read_text() == "conversion 4"
+
+
+def test_the_digests_of_two_names_differ(conversions: Conversions, build):
+    # where a folder cannot be locked, 2.3.2 may compare the digest of one name with that of another
+    digests = [c._config_to_hash(c.cfg) for c in (build(usd_file_name="left"), build(usd_file_name="right"))]
+    assert digests[0] != digests[1]
 
 
 def test_a_mesh_of_another_name_is_never_overwritten_with_a_different_one(conversions: Conversions, build, tmp_path):

@@ -151,3 +151,12 @@ def test_the_script_refuses_with_one_message(go2: Path, arguments: list[str], me
         main([str(go2), *arguments])
     assert stop.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_script_says_in_one_message_what_is_wrong_with_an_asset(tmp_path: Path, capsys):
+    asset = tmp_path / "empty.usda"
+    asset.write_text("#usda 1.0\n")
+    main = runpy.run_path(str(ROOT / "scripts" / "convert_usd.py"))["main"]
+    assert main([str(asset), str(tmp_path / "out" / "robot.xml")]) == 2
+    assert "empty.usda: error E" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "robot.xml").exists()

@@ -148,6 +148,7 @@ class UsdConverterBase(AssetConverterBase):
         """
         unforced = copy.copy(cfg)
         unforced.force_usd_conversion = False  # says when to convert, not what: the result is the same
+        # The name too: where a folder cannot be locked, 2.3.2 may find the digest of another output in its slot.
         parts = [AssetConverterBase._config_to_hash(unforced), str(cfg.usd_file_name), *_converter_version()]
         asset = Path(cfg.asset_path)
         for file in conversion.source_files(asset, conversion_options(cfg).read):
