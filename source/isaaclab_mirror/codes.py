@@ -1,7 +1,8 @@
 """What each diagnostic code means, what is done about it, and how it looks; `make docs-diagnostics` writes the page.
 
 E001–E005 and V001–V004 are those of the conversion standard, the others continue the series: E00x the robot's own
-numbers, E01x the file, E02x what PhysX makes of it, E03x the numbers and the output, E04x URDF, E09x the command line.
+numbers, E01x the file, E02x what PhysX makes of it, E03x the numbers and the output, E04x URDF, E05x the simulators,
+E09x the command line.
 """
 
 from __future__ import annotations
@@ -278,6 +279,49 @@ CODES: dict[str, Code] = {
         "`mesh_format` names no format that is written.",
         "Refused, with those that are.",
         "options: error E043: mesh_format 'fbx' is not known",
+    ),
+    "E050": Code(
+        "setting that no simulator takes",
+        "A setting of the simulation does not exist, or has a value that neither engine can run with.",
+        "Refused.",
+        "settings: error E050: timestep_s is 0: it must be positive",
+    ),
+    "E051": Code(
+        "joint or link that the robot does not have",
+        "A target, a start or a question names something that is not there.",
+        "Refused, with the nearest name; nothing is changed.",
+        "PhysX: error E051: there is no joint 'FL_hip'",
+    ),
+    "E052": Code(
+        "array of the wrong size",
+        "Targets, efforts, a start or environment numbers do not fit the robot and the number of environments.",
+        "Refused; nothing is changed.",
+        "MuJoCo: error E052: position target of shape (11,) where (1, 12) or (12,) is expected",
+    ),
+    "E053": Code(
+        "target or start that is not finite",
+        "NaN, infinity or a negative gain would be handed to the engine.",
+        "Refused, with the joint; nothing is changed.",
+        "MuJoCo: error E053: position target of joint 'FL_hip_joint' is not finite",
+    ),
+    "E054": Code(
+        "simulator that is closed",
+        "It was used after `close`.",
+        "Refused.",
+        "PhysX: error E054: the simulator is closed",
+    ),
+    "E055": Code(
+        "state that exploded",
+        "A position or velocity is not finite or beyond all speeds: the engine's step was not stable.",
+        "Raised, with engine, joint, environment and time; a reset makes the simulator usable again.",
+        "MuJoCo: error E055: the state exploded at joint 'left_hip_pitch_joint' (q = 3.2e+04, v = 2.1e+06), "
+        "environment 0, t = 0.035 s",
+    ),
+    "E059": Code(
+        "fidelity that is not installed",
+        "`emulate` needs the extra of the same name.",
+        "Refused, with how to install it.",
+        "MuJoCo: error E059: fidelity emulate is not there: No module named 'numba'",
     ),
     "E090": Code(
         "option that does not exist",
