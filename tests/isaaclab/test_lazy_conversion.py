@@ -236,6 +236,24 @@ def test_a_failed_conversion_leaves_the_former_output_as_it_was(conversions: Con
     assert path_of(build(fix_base=True)).read_text() == "conversion 3"
 
 
+def test_a_half_exchanged_output_is_not_taken_for_the_former_one(
+    conversions: Conversions, build, monkeypatch: pytest.MonkeyPatch
+):
+    build()
+    replace = Path.replace
+
+    def fail_at_the_mesh(self: Path, target: Path) -> Path:
+        if self.suffix == ".stl":
+            raise OSError("disk full")
+        return replace(self, target)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "replace", fail_at_the_mesh)
+        with pytest.raises(OSError, match="disk full"):
+            build(fix_base=True)
+    assert path_of(build()).read_text() == "conversion 3"
+
+
 def test_a_first_conversion_that_fails_leaves_no_record(conversions: Conversions, build, tmp_path: Path):
     conversions.failure = RuntimeError("disk full")
     with pytest.raises(RuntimeError):
