@@ -30,22 +30,24 @@ CODES: dict[str, Code] = {
         "right at zero and to first order about it",
     ),
     "E002": Code(
-        "missing or empty mesh or texture",
-        "A mesh has no triangles or a texture's file is not there or cannot be read.",
-        "The mesh is left out, the colour stands for the texture.",
+        "missing or empty mesh, payload or texture",
+        "A mesh has no triangles, broken faces, points that are not finite or no size; or the file of a payload or "
+        "texture is not there or cannot be read.",
+        "The mesh or payload is left out, the colour stands for the texture.",
         "arm.usda:/arm/hand/visual: warning E002: the mesh has no points or no faces: left out",
     ),
     "E003": Code(
         "inertia of no real body",
         "Principal moments are negative or break the triangle inequality, or are not known where they must be.",
-        "The nearest moments that a body can have.",
+        "MJCF: the nearest moments that a body can have. URDF: as they are, which its readers may refuse.",
         "arm.usda:/arm/hand: warning E003: diagonalInertia (0.1, -0.1, 0.1) has a negative moment: PhysX "
         "takes its size",
     ),
     "E004": Code(
         "mass that is not positive, or none",
-        "A link's mass is zero or negative, or nothing says what it weighs.",
-        "Computed from the colliders as PhysX does; a frame without colliders weighs 1 kg there and here.",
+        "A mass or density is zero or negative, or nothing says what a link weighs.",
+        "Computed from the colliders as PhysX does; a frame without colliders weighs 1 kg there and here. Refused "
+        "where the mass is too small for any engine.",
         "arm.usda:/arm/tool0: warning E004: no mass and no collider: PhysX gives such a frame 1 kg, and so "
         "does this file",
     ),
@@ -57,7 +59,8 @@ CODES: dict[str, Code] = {
     ),
     "E006": Code(
         "shape that cannot be written as it is",
-        "A shape has no counterpart in the target, or a collider stands on a prim that has no shape.",
+        "A shape has no counterpart in the target, no size that an engine can hold, or a collider stands on a prim "
+        "that has no shape.",
         "The closest shape, or left out where nothing is close.",
         "cartpole.usda:/cartpole/floor: warning E006: URDF has no planes: the top of a large box",
     ),
@@ -75,10 +78,11 @@ CODES: dict[str, Code] = {
         "robot.usd: error E010: no such file",
     ),
     "E011": Code(
-        "layer or payload that is not there",
-        "The asset names a layer that cannot be found or does not compose.",
+        "layer that is not there",
+        "The asset names a layer that cannot be found, is no USD or refers to itself; or a prim that is not in it. "
+        "Of a payload, which holds meshes, it is E002.",
         "Read without it; refused when no rigid body is left.",
-        "robot.usda:/: warning E011: could not open asset configuration/robot_sensor.usd",
+        "robot.usda:/robot/sensors: warning E011: reference robot_sensor.usd is not there or no USD",
     ),
     "E012": Code(
         "relationship that leads nowhere",
@@ -94,14 +98,17 @@ CODES: dict[str, Code] = {
     ),
     "E014": Code(
         "value that is no finite number",
-        "NaN or infinity where a number must stand, or a unit that is not positive.",
-        "Refused, with the attribute.",
+        "NaN or infinity where a number must stand, another type, a word that means nothing, or a unit that is not "
+        "positive.",
+        "Refused, with the attribute. What has a harmless reading is read so, with a warning: a negative friction as "
+        "none, an unknown combine mode as the default, a colour as none.",
         "arm.usda:/arm/hand.physics:mass: error E014: the value is not a number",
     ),
     "E015": Code(
         "asset path that leaves the asset's folder",
-        "A layer or texture is named by an absolute or remote path.",
-        "Not read unless `allow_outside` is set.",
+        "A layer or texture is named by an absolute or remote path, or by a relative one that goes up.",
+        "Absolute and remote ones are not read unless `allow_outside` is set; what relative ones reach is read, as "
+        "published assets need it, and said.",
         "robot.usda:/etc/passwd: error E015: robot.usda names a file of this machine outside the asset's folder",
     ),
     "E016": Code(
@@ -215,15 +222,16 @@ CODES: dict[str, Code] = {
     ),
     "E033": Code(
         "robot that MuJoCo refuses",
-        "MuJoCo's compiler does not accept what was written.",
+        "MuJoCo's compiler does not accept what was written, or its XML reader would not: a chain of more than "
+        "496 links.",
         "Refused, with what MuJoCo says.",
         "arm.usda:/arm: error E033: MuJoCo cannot compile the robot: mass and inertia of moving bodies must be larger "
         "than mjMINVAL",
     ),
     "E034": Code(
         "option that this MuJoCo does not know",
-        "The installed MuJoCo is older or newer than the option.",
-        "Left at its default.",
+        "The installed MuJoCo is older or newer than the option, or the word is none of its choices.",
+        "Left at its default; a word that is no choice is refused, with the choices.",
         "flag sleep: warning E034: this MuJoCo does not know the flag: left at its default",
     ),
     "E035": Code(
@@ -331,7 +339,7 @@ CODES: dict[str, Code] = {
     ),
     "E091": Code(
         "value that the option cannot take",
-        "Another type, or none of the choices.",
+        "Another type, none of the choices, or a number that means nothing, such as a negative time step.",
         "Refused, with the choices.",
         "fidelity: error E091: 'exact' is not one of nominal, physx, emulate",
     ),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.diagnostics import InputError
+from isaaclab_mirror.formats.options import check_mesh_format
 from isaaclab_mirror.robot.geometry import Compound, MeshAsset, MeshShape, Shape
 from isaaclab_mirror.robot.model import Robot
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MESH_FORMATS = ("auto", "stl", "obj")
 MUJOCO_STL_FACES = 200_000
 """MuJoCo refuses an STL with more; an OBJ has no such bound."""
 _LONGEST_STEM = 100
@@ -115,10 +115,7 @@ def content_key(mesh: MeshAsset) -> bytes:
 
 def mesh_suffix(mesh: MeshAsset, mesh_format: str = "auto") -> str:
     """`.stl` or `.obj`."""
-    if mesh_format not in MESH_FORMATS:
-        raise InputError(
-            "E043", "options", f"mesh_format {mesh_format!r} is not known", hint=f"use one of {', '.join(MESH_FORMATS)}"
-        )
+    check_mesh_format(mesh_format)
     if mesh_format == "auto":
         return ".obj" if mesh.texcoords is not None or len(mesh.faces) > MUJOCO_STL_FACES else ".stl"
     return f".{mesh_format}"

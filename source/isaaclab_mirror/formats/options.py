@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from isaaclab_mirror.diagnostics import InputError
+
+MESH_FORMATS = ("auto", "stl", "obj")
+
 
 class D6Style(StrEnum):
     """What a D6 or spherical joint with three free rotations becomes."""
@@ -63,3 +67,14 @@ class WriteOptions:
     """`stl`, `obj` or `auto`: STL, or OBJ where a texture needs coordinates."""
     transmissions: bool = True
     """URDF: write `<transmission>` and `<ros2_control>` for drives."""
+
+    def __post_init__(self) -> None:
+        """Refuse a format of meshes that is not written, also where the robot has no mesh."""
+        check_mesh_format(self.mesh_format)
+
+
+def check_mesh_format(mesh_format: str) -> None:
+    """Refuse what is none of the formats."""
+    if mesh_format not in MESH_FORMATS:
+        why = f"mesh_format {mesh_format!r} is not known"
+        raise InputError("E043", "options", why, f"use one of {', '.join(MESH_FORMATS)}")

@@ -27,6 +27,15 @@ def cone_mesh(name: str, cone: Cone) -> MeshAsset:
     return MeshAsset(name, vertices, np.array(faces, dtype=np.int32))
 
 
+def area(mesh: MeshAsset) -> float:
+    """Of all triangles together [m²]."""
+    import numpy as np
+
+    corners = mesh.vertices_m.astype(np.float64)[mesh.faces]
+    crossed = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return float(np.linalg.norm(crossed, axis=1).sum() / 2)
+
+
 def flat_box(mesh: MeshAsset, half_thickness_m: float) -> tuple[Pose, Box] | None:
     """A thin box about a mesh that lies in a plane, with its pose in the mesh's frame; None for a solid mesh."""
     import numpy as np

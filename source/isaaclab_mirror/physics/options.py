@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
+
+from isaaclab_mirror.diagnostics import InputError
 
 
 class Fidelity(StrEnum):
@@ -60,7 +63,7 @@ class LoweringOptions:
     solver: SolverPreset = SolverPreset.SOURCE
 
     def __post_init__(self) -> None:
-        """Words are taken for the choices that they name."""
+        """Words are taken for the choices that they name; steps that no engine can take are refused."""
         for name, kind in (
             ("fidelity", Fidelity),
             ("contact_model", ContactModel),
@@ -68,3 +71,7 @@ class LoweringOptions:
             ("solver", SolverPreset),
         ):
             object.__setattr__(self, name, kind(getattr(self, name)))
+        if self.timestep is not None and not 0.0 < self.timestep < math.inf:
+            raise InputError("E091", "timestep", f"{self.timestep} s is no step", "give a positive number of seconds")
+        if self.substeps < 1:
+            raise InputError("E091", "substeps", f"{self.substeps} steps in one", "give 1 or more")

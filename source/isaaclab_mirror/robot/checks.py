@@ -7,6 +7,9 @@ import math
 from isaaclab_mirror.diagnostics import Diagnostics, InputError
 from isaaclab_mirror.robot.model import Robot
 
+SMALLEST_MASS_KG = 1e-15
+"""MuJoCo's mjMINVAL; in PhysX's float32 the inverse of the moments is long infinite."""
+
 
 def check_robot(robot: Robot, found: Diagnostics) -> None:
     """Refuse what no engine can simulate; report what is odd."""
@@ -31,6 +34,13 @@ def check_robot(robot: Robot, found: Diagnostics) -> None:
         if not all(map(math.isfinite, numbers)):
             raise InputError(
                 "E014", str(link.source or link.name), "mass or inertia is not finite", "author finite values"
+            )
+        if 0.0 < inertia.mass_kg < SMALLEST_MASS_KG:
+            raise InputError(
+                "E004",
+                str(link.source or link.name),
+                f"mass {inertia.mass_kg:g} kg is smaller than engines compute with",
+                "author a mass, or larger colliders",
             )
         if inertia.mass_kg < 0.0:
             found.warn("E004", str(link.source or link.name), f"mass {inertia.mass_kg:g} is negative")

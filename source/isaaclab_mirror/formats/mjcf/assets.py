@@ -8,11 +8,13 @@ from typing import Any
 
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.formats.meshes import FileNames, MeshFolder, safe_stem
-from isaaclab_mirror.formats.shapes import cone_mesh
+from isaaclab_mirror.formats.shapes import area, cone_mesh
 from isaaclab_mirror.robot.geometry import Cone, Geom, MeshAsset, MeshShape
 from isaaclab_mirror.robot.model import Robot
 
 FOLDER = "assets"
+SMALLEST_AREA_M2 = 1e-14
+"""MuJoCo refuses a mesh whose surface is smaller than mjMINVAL, 1e-15."""
 
 
 class Assets:
@@ -61,8 +63,9 @@ class Assets:
     def _add(self, asset: MeshAsset, hull_vertices: int | None) -> str | None:
         import mujoco
 
-        if len(asset.vertices_m) < 4 or len(asset.faces) == 0:
-            self._found.warn("E002", str(asset.source or asset.name), "the mesh has fewer than 4 vertices: left out")
+        if len(asset.vertices_m) < 4 or area(asset) < SMALLEST_AREA_M2:
+            what = "fewer than 4 vertices" if len(asset.vertices_m) < 4 else "no triangle of any area"
+            self._found.warn("E002", str(asset.source or asset.name), f"the mesh has {what}: left out", "mend the mesh")
             return None
         path = self._meshes.add(asset)
         kind = self._weighed.get(asset.name, "shell")

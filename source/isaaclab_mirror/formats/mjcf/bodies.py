@@ -32,6 +32,8 @@ DEFAULT_DENSITY = 1000.0
 """[kg/m³], MuJoCo's and PhysX's."""
 DEFAULT_SITE_M = 0.005
 """MuJoCo's default size of a site."""
+SMALLEST_MOMENT = 1e-14
+"""[kg·m²] MuJoCo refuses moments below mjMINVAL, 1e-15."""
 FLAT = 1e-4
 """Half thickness [m] of the box that stands for a flat collision mesh."""
 
@@ -101,7 +103,8 @@ class BodyWriter:
         if inertia is None:
             return
         moments = inertia.diagonal_kgm2
-        if not inertia.is_physical and not (fixed and inertia.mass_kg == 0.0):
+        accepted = inertia.is_physical and min(moments) >= SMALLEST_MOMENT
+        if not accepted and not (fixed and inertia.mass_kg == 0.0):
             moments = self._mend(link, moments)
         body.explicitinertial = True
         body.mass = inertia.mass_kg
@@ -122,10 +125,11 @@ class BodyWriter:
             # A zero moment means "cannot turn about this axis" to PhysX: the largest is the closest that is physical.
             mended[low] = moments[high] if moments[high] > 0 else floor
         mended[low] = max(mended[low], (mended[high] - mended[middle]) * (1 + 1e-9))
+        mended = [max(moment, SMALLEST_MOMENT) for moment in mended]
         self.found.warn(
             "E003",
             str(link.source or link.name),
-            f"principal moments {tuple(f'{m:.4g}' for m in moments)} are of no real body: "
+            f"principal moments {tuple(f'{m:.4g}' for m in moments)} are of no body that MuJoCo takes: "
             f"written as {tuple(f'{m:.4g}' for m in mended)}",
             "mend physics:diagonalInertia",
         )

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from isaaclab_mirror.diagnostics import InputError
+
 DIGITS = 15
 """Significant digits of written numbers: a double survives to its last bit but one, and 0.1 stays 0.1."""
 
@@ -49,7 +51,12 @@ def enum(kind: str, prefix: str, token: str) -> Any:
     """`enum("mjtIntegrator", "mjINT_", "implicitfast")`."""
     import mujoco
 
-    return getattr(getattr(mujoco, kind), prefix + token.upper())
+    members = getattr(mujoco, kind).__members__
+    found = members.get(prefix + token.upper())
+    if found is None:
+        choices = ", ".join(name.removeprefix(prefix).lower() for name in members if name.startswith(prefix))
+        raise InputError("E034", token, f"this MuJoCo has no {kind.removeprefix('mjt')} of that name", f"use {choices}")
+    return found
 
 
 _NOISE = re.compile(r'\b(pos|quat|axis|fromto|ipos|iquat)="([^"]*)"')

@@ -60,6 +60,7 @@ def write_urdf(
     else:
         fidelity.lost("drives", "not asked for (transmissions = false)", len(lowered.actuators))
     _write_mujoco(root, robot, tree)
+    _report_inertias(robot, found)
 
     count_axes(robot, lowered.axes, fidelity)
     count_losses(lowered, options, has_world=tree.has_world, found=found, fidelity=fidelity)
@@ -131,6 +132,20 @@ def _write_inertial(element: Element, link: Link, shift: Vec3) -> None:
     etree.SubElement(inertial, "inertia", {name: number(value) for name, value in moments.items()})
 
 
+def _report_inertias(robot: Robot, found: Diagnostics) -> None:
+    """Name the links whose moments no body can have: a URDF states them as they are."""
+    for link in robot.links:
+        inertia = link.inertia
+        if inertia is not None and inertia.mass_kg > 0.0 and not inertia.is_physical:
+            found.warn(
+                "E003",
+                link.source or link.name,
+                f"principal moments {tuple(f'{m:.4g}' for m in inertia.diagonal_kgm2)} are of no real body: written as "
+                "they are, MuJoCo balances them when it loads the file",
+                "mend physics:diagonalInertia",
+            )
+
+
 def _write_mujoco(root: Element, robot: Robot, tree: UrdfTree) -> None:
     """MuJoCo's own element, which others skip: without it MuJoCo drops visuals and merges fixed links."""
     from lxml import etree
@@ -143,7 +158,7 @@ def _write_mujoco(root: Element, robot: Robot, tree: UrdfTree) -> None:
         "inertiafromgeom": "false",
     }
     inertias = [link.inertia for link in robot.links if link.inertia is not None]
-    if any(joint.child_link is None for joint in tree.joints) or any(min(i.diagonal_kgm2) <= 0.0 for i in inertias):
+    if any(joint.child_link is None for joint in tree.joints) or any(min(i.diagonal_kgm2) < 1e-12 for i in inertias):
         compiler |= {"boundmass": "1e-9", "boundinertia": "1e-12"}  # it refuses massless links that move
     if any(not i.is_physical for i in inertias):
         compiler["balanceinertia"] = "true"  # it refuses moments that break the triangle inequality

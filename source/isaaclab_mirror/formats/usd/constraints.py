@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from isaaclab_mirror.formats.usd.joints import AXES, DEGREE, ROTATIONS
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.topology import JointRecord
-from isaaclab_mirror.formats.usd.values import authored, finite, number, targets, value
+from isaaclab_mirror.formats.usd.values import axis_token, bound, number, plain, reals, targets, value
 from isaaclab_mirror.robot.constraints import Loop, LoopType, Mimic, Tendon, TendonPoint
 from isaaclab_mirror.robot.joints import Axis, AxisKind
 from isaaclab_mirror.rotations import Pose, Quat, Vec3, quat_from_matrix
@@ -53,9 +53,9 @@ def read_loop(
         return None
     turn = Pose()
     if kind in (LoopType.HINGE, LoopType.SLIDE):
-        turn = Pose((0.0, 0.0, 0.0), _z_to(AXES[str(value(record.prim, "physics:axis", "X"))]))
+        turn = Pose((0.0, 0.0, 0.0), _z_to(AXES[axis_token(record.prim, "physics:axis", "X", stage.file)]))
     by_site = [sites.get(end.named) if end.named is not None else None for end in joint.ends]
-    solver = {key: authored(record.prim, f"mjc:{key}") for key in ("solref", "solimp", "torqueScale")}
+    solver = {key: plain(record.prim, f"mjc:{key}") for key in ("solref", "solimp", "torqueScale")}
     return Loop(
         name=record.prim.GetDisplayName() or record.path.name,
         type=kind,
@@ -65,11 +65,7 @@ def read_loop(
         frame1=joint.ends[1].frame @ turn,
         active=value(record.prim, "physics:jointEnabled", True) is not False,
         by_site=(by_site[0], by_site[1]) if by_site[0] and by_site[1] else None,
-        mujoco={
-            k: (tuple(float(x) for x in v) if hasattr(v, "__len__") else float(v))
-            for k, v in solver.items()
-            if v is not None
-        },
+        mujoco={k: v for k, v in solver.items() if v is not None},
         source=source,
     )
 
@@ -87,8 +83,10 @@ def read_mimics(stage: UsdRobotStage, record: Record, axis: Axis, axes: Mapping[
     def leader(relationship: str) -> Axis | None:
         named = targets(prim, relationship)
         found = axes.get(named[0]) if named else None
-        if found is None:
-            stage.found.warn("E012", source, f"{relationship} names no joint of the robot: the mimic is left out")
+        if found is None or found is axis:
+            what = "the joint itself" if found is axis else "no joint of the robot"
+            stage.found.warn("E012", source, f"{relationship} names {what}: the mimic is left out", "name the leader")
+            return None
         return found
 
     for instance in record.instances("PhysxMimicJointAPI"):
@@ -107,7 +105,7 @@ def read_mimics(stage: UsdRobotStage, record: Record, axis: Axis, axes: Mapping[
                 follower=axis.name,
                 leader=reference.name,
                 coefficients=(
-                    -finite(prim, start + "offset", file) * unit,
+                    -(number(prim, start + "offset", file) or 0.0) * unit,
                     -(1.0 if gearing is None else gearing) * _ratio_unit(stage, axis, reference),
                 ),
                 natural_frequency_hz=frequency if frequency and frequency > 0 else None,
@@ -137,14 +135,14 @@ def _newton_mimic(stage: UsdRobotStage, record: Record, axis: Axis, reference: A
     coef1 = number(prim, "newton:mimicCoef1", file)
     first = coef0 * unit if coef0 is not None else own[0] or 0.0
     second = coef1 if coef1 is not None else own[1] if own[1] is not None else 1.0
-    solver = {k: authored(prim, f"mjc:{k}") for k in ("solref", "solimp")} if mujoco else {}
+    solver = {k: reals(prim, f"mjc:{k}") for k in ("solref", "solimp")} if mujoco else {}
     return Mimic(
         name=f"{axis.name}_mimics_{reference.name}",
         follower=axis.name,
         leader=reference.name,
         coefficients=(first, second * _ratio_unit(stage, axis, reference), *(own[k] or 0.0 for k in (2, 3, 4))),
         active=value(prim, "newton:mimicEnabled", True) is not False,
-        mujoco={k: tuple(float(x) for x in v) for k, v in solver.items() if v is not None},
+        mujoco={k: v for k, v in solver.items() if v},
         source=stage.source(prim),
     )
 
@@ -160,16 +158,16 @@ def read_physx_tendons(stage: UsdRobotStage, axes: Mapping[Sdf.Path, Axis]) -> l
         # The root of a tendon is one of its axes, whether or not the axis schema is applied beside the root's.
         both = (*record.instances("PhysxTendonAxisAPI"), *record.instances("PhysxTendonAxisRootAPI"))
         for instance in dict.fromkeys(both):
-            gearing = authored(record.prim, f"physxTendon:{instance}:gearing")
-            if axis is None or gearing is None or len(gearing) == 0 or not gearing[0]:
+            gearing = reals(record.prim, f"physxTendon:{instance}:gearing")
+            if axis is None or not gearing or not gearing[0]:
                 continue
-            points.setdefault(instance, []).append(TendonPoint("joint", axis.name, float(gearing[0])))
+            points.setdefault(instance, []).append(TendonPoint("joint", axis.name, gearing[0]))
         if record.instances("PhysxTendonAttachmentAPI") or record.instances("PhysxTendonAttachmentRootAPI"):
             stage.found.warn("E001", stage.source(record.prim), "spatial PhysX tendons are not read: left out")
     result = []
     for instance, record in roots.items():
         start = f"physxTendon:{instance}:"
-        low, high = (number(record.prim, start + n, stage.file) for n in ("lowerLimit", "upperLimit"))
+        low, high = (bound(record.prim, start + n, stage.file) for n in ("lowerLimit", "upperLimit"))
         bounded = low is not None and high is not None and math.isfinite(low) and math.isfinite(high) and low < high
         rest = number(record.prim, start + "restLength", stage.file) or 0.0
         offset = number(record.prim, start + "offset", stage.file) or 0.0

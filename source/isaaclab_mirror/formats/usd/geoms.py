@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from isaaclab_mirror.formats.usd.materials import Materials
 from isaaclab_mirror.formats.usd.meshes import MeshLibrary, Triangles, baked, compact, read_texcoords, read_triangles
+from isaaclab_mirror.formats.usd.names import CountedNames
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
-from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, axis_token, decompose, number, positive, value
+from isaaclab_mirror.formats.usd.values import (
+    UNLIMITED,
+    authored,
+    axis_token,
+    bound,
+    decompose,
+    number,
+    plain,
+    positive,
+    value,
+)
 from isaaclab_mirror.robot.geometry import (
     Approximation,
     Box,
@@ -56,9 +67,11 @@ MUJOCO_GEOM = {
 }
 
 
-SMALLEST_MESH_M = 1e-9
-LARGEST_MESH_M = 2.0**30
-"""Of a smaller mesh MuJoCo finds no hull; the vertices of a larger one it does not read."""
+SMALLEST_M = 1e-9
+LARGEST_M = 2.0**30
+"""Of a smaller mesh MuJoCo finds no hull; the vertices of a larger one it does not read. Primitives are held to it."""
+THIN_M = 0.01
+"""Half thickness of the bounding box of a flat mesh. PhysX has 0.005, 0.01, 0.045 m for squares of 0.1, 1, 100 m."""
 
 
 @dataclass(slots=True)
@@ -80,7 +93,7 @@ class GeomReader:
         self.meshes = MeshLibrary()
         self._links = link_names
         self._body_inverse: dict[Sdf.Path | None, Gf.Matrix4d] = {}
-        self._names: set[str] = set()
+        self._names = CountedNames()
         self._triangles: dict[Any, Triangles | None] = {}
         self._shown: dict[Sdf.Path, tuple[bool, str]] = {}
         self.names_of: dict[Sdf.Path, list[str]] = {}
@@ -129,12 +142,7 @@ class GeomReader:
         base = shown if shown and shown not in self._names else record.path.name
         if base in self._names and record.body is not None:
             base = f"{self._links.get(record.body, '')}_{record.path.name}"
-        unique, k = base, 0
-        while unique in self._names:
-            k += 1
-            unique = f"{base}_{k}"
-        self._names.add(unique)
-        return unique
+        return self._names.of(base)
 
     def _place(self, record: Record) -> tuple[Pose, Vec3, Any]:
         """Pose [m] in the body's frame, scale along the prim's own axes, and the full matrix where it shears."""
@@ -156,8 +164,7 @@ class GeomReader:
             self._body_inverse[record.body] = inverse
         relative = stage.cache.GetLocalToWorldTransform(record.prim) * self._body_inverse[record.body]
         pose, scale = decompose(relative)
-        if not all(map(math.isfinite, (*pose.pos, *scale, *pose.quat_wxyz))):
-            stage.refuse_transform(record.prim)
+        stage.check_transform(record.prim, pose, scale)
         m = stage.metres
         pose = Pose((pose.pos[0] * m, pose.pos[1] * m, pose.pos[2] * m), pose.quat_wxyz)
         # Scales that differ from 1 by float noise are 1: meshes stay shared, numbers readable.
@@ -212,21 +219,14 @@ class GeomReader:
     def _collision(self, record: Record) -> Collision:
         prim, stage = record.prim, self.stage
         material = self.materials.contact_of(prim)
-        density, mass = number(prim, "physics:density", stage.file), number(prim, "physics:mass", stage.file)
-        token = str(value(prim, "physics:approximation", "none"))
-        if token in ("none", "meshSimplification"):
-            token = "none" if record.body is None else "convexHull"
-        try:
-            approximation = Approximation(token)
-        except ValueError:
-            approximation = Approximation.CONVEX_HULL
-        offsets = [number(prim, f"physxCollision:{n}Offset", stage.file) for n in ("contact", "rest")]
+        density, mass = (positive_number(stage, prim, f"physics:{name}") for name in ("density", "mass"))
+        offsets = [bound(prim, f"physxCollision:{n}Offset", stage.file) for n in ("contact", "rest")]
         metric = [None if o is None or abs(o) > UNLIMITED else o * stage.metres for o in offsets]
         hull = value(prim, "physxConvexHullCollision:hullVertexLimit")
         return Collision(
             material=material.name if material else None,
-            approximation=approximation,
-            max_hull_vertices=int(hull) if hull is not None else None,
+            approximation=self._approximation(record),
+            max_hull_vertices=hull if isinstance(hull, int) else None,
             contact_offset_m=metric[0],
             rest_offset_m=metric[1],
             density_kgm3=density * stage.kilograms / stage.metres**3 if density else None,
@@ -234,18 +234,28 @@ class GeomReader:
             mujoco=self._mujoco(record),
         )
 
+    def _approximation(self, record: Record) -> Approximation:
+        """What a collision mesh is for PhysX: a moving one is convex whatever it says."""
+        token = str(value(record.prim, "physics:approximation", "none"))
+        if token in ("none", "meshSimplification"):
+            return Approximation.TRIANGLES if record.body is None else Approximation.CONVEX_HULL
+        if token in set(Approximation):
+            return Approximation(token)
+        self.stage.found.warn(
+            "E006",
+            self.stage.source(record.prim),
+            f"{token!r} is no approximation of a mesh: its hull",
+            f"use one of {', '.join(Approximation)}",
+        )
+        return Approximation.CONVEX_HULL
+
     def _mujoco(self, record: Record) -> Mapping[str, object]:
         if not any(api.startswith("Mjc") for api in record.apis):
             return {}
         found: dict[str, object] = {}
         for attribute, key in MUJOCO_GEOM.items():
-            stated = authored(record.prim, attribute)
-            if stated is None or key in found:
-                continue
-            plain = isinstance(stated, str | bool | int | float)
-            if not plain:
-                stated = tuple(float(x) for x in stated)
-            elif isinstance(stated, float) and math.isinf(stated):
+            stated = plain(record.prim, attribute)
+            if stated is None or key in found or (isinstance(stated, float) and math.isinf(stated)):
                 continue
             found[key] = stated
         return found
@@ -289,17 +299,16 @@ class GeomReader:
 
     def _solid(self, record: Record, shape: Shape) -> Shape | None:
         """A shape that an engine can take: one without extent is reported and left out."""
-        if isinstance(shape, Capsule) and shape.radius_m > 0.0 and shape.half_length_m == 0.0:
-            return Sphere(shape.radius_m)
-        if isinstance(shape, Plane):
-            return shape
+        if isinstance(shape, Capsule) and 0.0 <= shape.half_length_m < SMALLEST_M:
+            shape = Sphere(shape.radius_m)
         sizes = _sizes(shape)
-        if min(sizes) > 0.0:
+        wrong = [size for size in sizes if not SMALLEST_M <= size <= LARGEST_M]
+        if not wrong:
             return shape
         self.stage.found.warn(
             "E006",
             self.stage.source(record.prim),
-            f"a {record.type_name} of size {min(sizes):g} m: left out",
+            f"a {record.type_name} of size {wrong[0]:g} m: left out",
             "author positive sizes, and scales that are not zero",
         )
         return None
@@ -327,7 +336,7 @@ class GeomReader:
             pose, metric = Pose(pose.pos), (stage.metres, stage.metres, stage.metres)
         approximation = str(value(prim, "physics:approximation", "none")) if collider else "none"
         if approximation in ("boundingCube", "boundingSphere"):
-            return [(*_bounding(triangles, metric, pose, approximation), prim)]
+            return [(*self._bounding(record, triangles, metric, pose, approximation), prim)]
         vertices, faces = baked(triangles, metric)
         subsets = [] if collider else self._subsets(record, triangles)
         if subsets:
@@ -350,6 +359,22 @@ class GeomReader:
         )
         return [(MeshShape(asset.name), pose, prim)]
 
+    def _bounding(
+        self, record: Record, triangles: Triangles, metric: Vec3, pose: Pose, approximation: str
+    ) -> tuple[Shape, Pose]:
+        """PhysX's bounding shapes: of the axis-aligned box of the points in the mesh's own frame."""
+        low, high = triangles.points.min(axis=0), triangles.points.max(axis=0)
+        half = tuple(float(abs(h - lo) / 2 * abs(m)) for lo, h, m in zip(low, high, metric, strict=True))
+        centre = tuple(float((h + lo) / 2 * m) for lo, h, m in zip(low, high, metric, strict=True))
+        place = Pose(pose.apply(centre), pose.quat_wxyz)  # type: ignore[arg-type]
+        if approximation == "boundingSphere":
+            return Sphere(math.sqrt(sum(h * h for h in half))), place
+        if min(half) < SMALLEST_M:
+            why = f"the bounding box of a flat mesh: {2 * THIN_M:g} m thick"
+            self.stage.found.warn("E006", self.stage.source(record.prim), why, "give the mesh a thickness")
+            half = tuple(max(h, THIN_M) if h < SMALLEST_M else h for h in half)
+        return Box(half), place  # type: ignore[arg-type]
+
     def _has_extent(self, record: Record, triangles: Triangles, scale: Vec3) -> bool:
         """Whether a mesh, scaled, is of a size that engines can hold."""
         import numpy as np
@@ -357,7 +382,7 @@ class GeomReader:
         factors = np.abs(np.array(scale)) * self.stage.metres
         extent = float((np.ptp(triangles.points, axis=0).astype(float) * factors).max())
         reach = float((np.abs(triangles.points).max(axis=0).astype(float) * factors).max())
-        if extent > SMALLEST_MESH_M and reach < LARGEST_MESH_M:
+        if extent > SMALLEST_M and reach < LARGEST_M:
             return True
         self.stage.found.warn(
             "E002",
@@ -395,8 +420,21 @@ class GeomReader:
         return result
 
 
+def positive_number(stage: UsdRobotStage, prim: Any, name: str) -> float | None:
+    """A mass or a density. One that is not positive counts as unauthored, in PhysX too: 0 is USD's word for that."""
+    found = number(prim, name, stage.file)
+    if found is None or found > 0.0:
+        return found
+    say = stage.found.warn if found < 0.0 else stage.found.info
+    what = name.removeprefix("physics:")
+    say(
+        "E004", stage.source(prim), f"{what} {found:g} is not positive: as if unauthored, as in PhysX", f"author {name}"
+    )
+    return None
+
+
 def _sizes(shape: Shape) -> tuple[float, ...]:
-    """Every length of a primitive [m]."""
+    """Every length of a primitive [m]; none of a plane, which is infinite."""
     if isinstance(shape, Box):
         return shape.half_extents_m
     if isinstance(shape, Ellipsoid):
@@ -405,21 +443,10 @@ def _sizes(shape: Shape) -> tuple[float, ...]:
         return (shape.radius_m,)
     if isinstance(shape, Cylinder | Capsule | Cone):
         return (shape.radius_m, shape.half_length_m)
-    return (math.inf,)
+    return ()
 
 
 def _all_prims() -> Any:
     from pxr import Usd
 
     return Usd.TraverseInstanceProxies()
-
-
-def _bounding(triangles: Triangles, metric: Vec3, pose: Pose, approximation: str) -> tuple[Shape, Pose]:
-    """PhysX's bounding shapes: of the axis-aligned box of the points in the mesh's own frame."""
-    low, high = triangles.points.min(axis=0), triangles.points.max(axis=0)
-    half = tuple(float(abs(h - lo) / 2 * abs(m)) for lo, h, m in zip(low, high, metric, strict=True))
-    centre = tuple(float((h + lo) / 2 * m) for lo, h, m in zip(low, high, metric, strict=True))
-    place = Pose(pose.apply(centre), pose.quat_wxyz)  # type: ignore[arg-type]
-    if approximation == "boundingCube":
-        return Box(half), place  # type: ignore[arg-type]
-    return Sphere(math.sqrt(sum(h * h for h in half))), place

@@ -14,7 +14,7 @@ from isaaclab_mirror.diagnostics import Source
 from isaaclab_mirror.formats.options import D6Style
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.topology import JointRecord
-from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, axis_token, limit, number, value
+from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, axis_token, bound, limit, number, plain, value
 from isaaclab_mirror.robot.drives import Drive, DriveType
 from isaaclab_mirror.robot.joints import Axis, AxisKind, JointDynamics, JointLimits, JointType
 from isaaclab_mirror.rotations import Pose, Vec3, rotate
@@ -156,6 +156,16 @@ def _first(values: Iterable[float | None]) -> float | None:
     return next((v for v in values if v is not None), None)
 
 
+def _not_negative(stage: UsdRobotStage, record: Record, name: str) -> float | None:
+    """An armature, friction or damping: a negative one would feed energy into the joint."""
+    found = number(record.prim, name, stage.file)
+    if found is None or found >= 0.0:
+        return found
+    where = Source(stage.file, f"{record.path}.{name}")
+    stage.found.warn("E014", where, f"{found:g} is negative: read as 0", "author a number that is not negative")
+    return 0.0
+
+
 def _velocity_limit(stage: UsdRobotStage, record: Record, instance: str, unit: float) -> float | None:
     prim, file = record.prim, stage.file
     found = _first(
@@ -178,7 +188,7 @@ def _dynamics(stage: UsdRobotStage, record: Record, instance: str, unit: float) 
     per_degree = inertia / DEGREE if angular else stage.kilograms
 
     def read(*names: str) -> float | None:
-        return _first(number(prim, name, file) for name in names)
+        return _first(_not_negative(stage, record, name) for name in names)
 
     axis = f"physxJointAxis:{instance}:"
     if stage.mujoco_dialect:
@@ -231,23 +241,23 @@ def read_drive(stage: UsdRobotStage, record: Record, instance: str, unit: float,
     # Angular gains are stated per degree; a torque is mass · length² / time².
     gain = mass * (1.0 if acceleration else stage.metres**2) / DEGREE if angular else mass
     force = stage.kilograms * stage.metres * (stage.metres if angular else 1.0)
-    bound = number(prim, start + "maxForce", file)
+    most = bound(prim, start + "maxForce", file)
     source = stage.source(prim)
-    if bound is not None and abs(bound) > UNLIMITED:
-        bound = None
+    if most is not None and most > UNLIMITED:
+        most = None
     stiffness = number(prim, start + "stiffness", file) or 0.0
     damping = number(prim, start + "damping", file) or 0.0
-    if bound is not None and bound <= 0.0 and (stiffness or damping):
+    if most is not None and most <= 0.0 and (stiffness or damping):
         stage.found.warn(
             "E026",
             source,
-            f"drive:{instance} has maxForce {bound:g}: PhysX makes it a dead drive, and so does this file",
+            f"drive:{instance} has maxForce {most:g}: PhysX makes it a dead drive, and so does this file",
             "author a positive maxForce, or none",
         )
     return Drive(
         stiffness=stiffness * gain,
         damping=damping * gain,
-        max_effort=None if bound is None else bound * force,
+        max_effort=None if most is None else max(most, 0.0) * force,
         target_position=(number(prim, start + "targetPosition", file) or 0.0) * unit,
         target_velocity=(number(prim, start + "targetVelocity", file) or 0.0) * unit,
         type=DriveType.ACCELERATION if acceleration else DriveType.FORCE,
@@ -262,10 +272,9 @@ def _mujoco(stage: UsdRobotStage, record: Record) -> Mapping[str, object]:
         return {}
     found: dict[str, object] = {}
     for attribute, key in MUJOCO_JOINT.items():
-        stated = authored(record.prim, attribute)
+        stated = plain(record.prim, attribute)
         if stated is not None:
-            plain = isinstance(stated, str | bool | int | float)
-            found[key] = stated if plain else tuple(float(x) for x in stated)
+            found[key] = stated
     return found
 
 

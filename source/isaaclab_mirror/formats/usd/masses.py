@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
-from isaaclab_mirror.formats.usd.geoms import ReadGeom
+from isaaclab_mirror.formats.usd.geoms import ReadGeom, positive_number
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.values import number, quat, vec3
 from isaaclab_mirror.robot.geometry import Approximation, MeshAsset, MeshShape
@@ -65,12 +64,7 @@ def physx_inertia(
     prim, file, unit = body.prim, stage.file, stage.metres
     source = stage.source(prim)
     _, scale = stage.world_pose(prim)
-    mass = number(prim, "physics:mass", file)
-    if mass is not None and not math.isfinite(mass):
-        mass = None
-    if mass is not None and mass < 0.0:
-        stage.found.warn("E004", source, f"mass {mass:g} is not positive: computed as if unauthored, as PhysX does")
-    density = number(prim, "physics:density", file)
+    mass, density = positive_number(stage, prim, "physics:mass"), positive_number(stage, prim, "physics:density")
     com = vec3(prim, "physics:centerOfMass", file)
     diagonal = vec3(prim, "physics:diagonalInertia", file)
     axes = quat(prim, "physics:principalAxes")
@@ -79,7 +73,7 @@ def physx_inertia(
         solid = MassProperties(cooked.mass_kg, cooked.com_m, cooked.tensor())
     else:
         solid = _colliders(stage, body, geoms, meshes, densities, own_density, hull_of)
-    authored_mass = mass * stage.kilograms if mass is not None and mass > 0.0 else None
+    authored_mass = mass * stage.kilograms if mass is not None else None
     if solid is not None and solid.mass_kg > 0.0:
         total, origin = authored_mass or solid.mass_kg, "colliders" if cooked is None else cooked.origin
         solid = solid.scaled(total)
@@ -126,7 +120,7 @@ def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom])
     """Whether PhysX computes the mass or the inertia of a body from meshes that it cooks to its own hulls."""
     mass = number(body.prim, "physics:mass", stage.file)
     diagonal = vec3(body.prim, "physics:diagonalInertia", stage.file)
-    has_mass = mass is not None and math.isfinite(mass) and mass > 0.0
+    has_mass = mass is not None and mass > 0.0
     has_inertia = diagonal is not None and any(diagonal) and quat(body.prim, "physics:principalAxes") is not None
     if has_mass and has_inertia and vec3(body.prim, "physics:centerOfMass", stage.file) is not None:
         return False

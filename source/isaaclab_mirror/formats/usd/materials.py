@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isaaclab_mirror.formats.usd.names import CountedNames
 from isaaclab_mirror.formats.usd.stage import UsdRobotStage
 from isaaclab_mirror.formats.usd.values import authored, number, targets, value
 from isaaclab_mirror.robot.materials import CombineMode, ContactMaterial, Texture, VisualMaterial
@@ -30,7 +31,7 @@ class Materials:
         self._contact: dict[Sdf.Path, ContactMaterial | None] = {}
         self._textures: dict[str, Texture] = {}
         self._bound: dict[tuple[Sdf.Path, str], Sdf.Path | None] = {}
-        self._names: set[str] = set()
+        self._names = CountedNames()
 
     @property
     def visual(self) -> tuple[VisualMaterial, ...]:
@@ -90,38 +91,37 @@ class Materials:
             self._contact[path] = self._read_contact(path)
         return self._contact[path]
 
-    def _unique(self, name: str) -> str:
-        unique, k = name, 0
-        while unique in self._names:
-            k += 1
-            unique = f"{name}_{k}"
-        self._names.add(unique)
-        return unique
-
     def _read_contact(self, path: Sdf.Path) -> ContactMaterial | None:
         prim = self._stage.stage.GetPrimAtPath(path)
         if not prim or "PhysicsMaterialAPI" not in prim.GetAppliedSchemas():
             return None
         file = self._stage.file
 
-        def mode(kind: str) -> CombineMode:
-            return CombineMode(str(value(prim, f"physxMaterial:{kind}CombineMode", "average")))
-
         density = number(prim, "physics:density", file)
         scale = self._stage.kilograms / self._stage.metres**3
         return ContactMaterial(
-            name=self._unique(prim.GetName()),
+            name=self._names.of(prim.GetName()),
             # A material that authors nothing has friction 0 in PhysX, not the default of 0.5.
             static_friction=number(prim, "physics:staticFriction", file) or 0.0,
             dynamic_friction=number(prim, "physics:dynamicFriction", file) or 0.0,
             restitution=number(prim, "physics:restitution", file) or 0.0,
-            friction_combine=mode("friction"),
-            restitution_combine=mode("restitution"),
+            friction_combine=self._mode(prim, "friction"),
+            restitution_combine=self._mode(prim, "restitution"),
             density_kgm3=density * scale if density else None,
             torsional_friction_m=self._first(prim, "mjc:torsionalfriction", "newton:torsionalFriction"),
             rolling_friction_m=self._first(prim, "mjc:rollingfriction", "newton:rollingFriction"),
             source=self._stage.source(prim),
         )
+
+    def _mode(self, prim: Usd.Prim, kind: str) -> CombineMode:
+        stated = str(value(prim, f"physxMaterial:{kind}CombineMode", "average"))
+        if stated in set(CombineMode):
+            return CombineMode(stated)
+        where = self._stage.source(f"{prim.GetPath()}.physxMaterial:{kind}CombineMode")
+        self._stage.found.warn(
+            "E014", where, f"{stated!r} is no combine mode: read as average", f"use one of {', '.join(CombineMode)}"
+        )
+        return CombineMode.AVERAGE
 
     def _first(self, prim: Usd.Prim, *names: str) -> float | None:
         return next((v for v in (number(prim, n, self._stage.file) for n in names) if v is not None), None)
@@ -137,7 +137,7 @@ class Materials:
         texture = self._texture(shader.file("diffuseColor", "diffuse_texture", "base_color"), path)
         colour = tuple(_srgb(c) for c in rgb) if rgb is not None else (1.0,) * 3 if texture else (0.5,) * 3
         return VisualMaterial(
-            name=self._unique(prim.GetName()),
+            name=self._names.of(prim.GetName()),
             rgba=(*colour, 1.0 if opacity is None else min(max(opacity, 0.0), 1.0)),  # type: ignore[arg-type]
             texture=texture.name if texture else None,
             metallic=shader.number("metallic", "metallic_constant"),
@@ -161,7 +161,7 @@ class Materials:
             return None
         key = str(file)
         if key not in self._textures:
-            self._textures[key] = Texture(self._unique(file.stem), file)
+            self._textures[key] = Texture(self._names.of(file.stem), file)
         return self._textures[key]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from isaaclab_mirror.formats.usd.names import CountedNames
 from isaaclab_mirror.formats.usd.stage import UsdRobotStage
 from isaaclab_mirror.robot.geometry import MeshAsset
 from isaaclab_mirror.rotations import Vec3
@@ -19,7 +20,7 @@ class MeshLibrary:
 
     def __init__(self) -> None:
         self._by_content: dict[tuple[int, int, int], MeshAsset] = {}
-        self._names: set[str] = set()
+        self._names = CountedNames()
 
     def add(
         self,
@@ -37,17 +38,9 @@ class MeshLibrary:
         )
         asset = self._by_content.get(key)
         if asset is None:
-            asset = MeshAsset(self._unique(name), vertices, faces, texcoords, source)
+            asset = MeshAsset(self._names.of(name), vertices, faces, texcoords, source)
             self._by_content[key] = asset
         return asset
-
-    def _unique(self, name: str) -> str:
-        unique, k = name, 0
-        while unique in self._names:
-            k += 1
-            unique = f"{name}_{k}"
-        self._names.add(unique)
-        return unique
 
     @property
     def assets(self) -> tuple[MeshAsset, ...]:

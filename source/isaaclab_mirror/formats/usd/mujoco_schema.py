@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
-from isaaclab_mirror.formats.usd.values import authored, targets, value
+from isaaclab_mirror.formats.usd.values import authored, plain, real, reals, targets, value
 from isaaclab_mirror.robot.constraints import Tendon, TendonPoint
 from isaaclab_mirror.robot.drives import Actuator, Transmission
 from isaaclab_mirror.robot.scene import Keyframe
@@ -25,16 +25,11 @@ def shown_name(record: Record) -> str:
 
 def _range(prim: Any, name: str, limited_name: str) -> tuple[float, float] | None:
     """A `:min`/`:max` pair, None where it is off. `auto` is MuJoCo's autolimits: on where the two differ."""
-    low, high = float(value(prim, f"{name}:min", 0.0)), float(value(prim, f"{name}:max", 0.0))
+    low, high = real(prim, f"{name}:min", 0.0), real(prim, f"{name}:max", 0.0)
     limited = str(value(prim, limited_name, "auto"))
     if limited == "false" or (limited == "auto" and low == high):
         return None
     return (low, high)
-
-
-def _floats(prim: Any, name: str, default: tuple[float, ...] = ()) -> tuple[float, ...]:
-    found = authored(prim, name)
-    return default if found is None else tuple(float(x) for x in found)
 
 
 def read_actuators(stage: UsdRobotStage, named: Targets) -> list[Actuator]:
@@ -63,13 +58,13 @@ def read_actuators(stage: UsdRobotStage, named: Targets) -> list[Actuator]:
                 name=shown_name(record),
                 transmission=transmission,
                 target=name,
-                gear=_floats(prim, "mjc:gear", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
+                gear=reals(prim, "mjc:gear", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)),
                 gain_type=str(value(prim, "mjc:gainType", "fixed")),
                 bias_type=str(value(prim, "mjc:biasType", "none")),
                 dyn_type=str(value(prim, "mjc:dynType", "none")),
-                gain=_floats(prim, "mjc:gainPrm", (1.0,)),
-                bias=_floats(prim, "mjc:biasPrm"),
-                dyn=_floats(prim, "mjc:dynPrm", (1.0,)),
+                gain=reals(prim, "mjc:gainPrm", (1.0,)),
+                bias=reals(prim, "mjc:biasPrm"),
+                dyn=reals(prim, "mjc:dynPrm", (1.0,)),
                 control_range=_range(prim, "mjc:ctrlRange", "mjc:ctrlLimited"),
                 force_range=_range(prim, "mjc:forceRange", "mjc:forceLimited"),
                 activation_range=_range(prim, "mjc:actRange", "mjc:actLimited"),
@@ -78,11 +73,11 @@ def read_actuators(stage: UsdRobotStage, named: Targets) -> list[Actuator]:
                 mujoco={
                     key: stated
                     for key, stated in (
-                        ("group", authored(prim, "mjc:group")),
-                        ("actdim", authored(prim, "mjc:actDim")),
-                        ("actearly", authored(prim, "mjc:actEarly")),
-                        ("cranklength", authored(prim, "mjc:crankLength")),
-                        ("inheritrange", authored(prim, "mjc:inheritRange")),
+                        ("group", plain(prim, "mjc:group")),
+                        ("actdim", plain(prim, "mjc:actDim")),
+                        ("actearly", plain(prim, "mjc:actEarly")),
+                        ("cranklength", plain(prim, "mjc:crankLength")),
+                        ("inheritrange", plain(prim, "mjc:inheritRange")),
                         ("lengthrange", _range(prim, "mjc:lengthRange", "none")),
                     )
                     if stated is not None
@@ -113,9 +108,9 @@ def read_tendons(stage: UsdRobotStage, named: Targets) -> list[Tendon]:
         if path is None:
             continue
         prim = record.prim
-        spring = _floats(prim, "mjc:springlength", (-1.0, -1.0))
+        spring = reals(prim, "mjc:springlength", (-1.0, -1.0))
         stated = {
-            key: authored(prim, attribute)
+            key: plain(prim, attribute)
             for attribute, key in (
                 ("mjc:margin", "margin"),
                 ("mjc:width", "width"),
@@ -132,17 +127,13 @@ def read_tendons(stage: UsdRobotStage, named: Targets) -> list[Tendon]:
             Tendon(
                 name=shown_name(record),
                 path=path,
-                stiffness=float(value(prim, "mjc:stiffness", 0.0)),
-                damping=float(value(prim, "mjc:damping", 0.0)),
-                friction=float(value(prim, "mjc:frictionloss", 0.0)),
-                armature=float(value(prim, "mjc:armature", 0.0)),
-                rest_length=None if spring == (-1.0, -1.0) else (spring[0], spring[-1]),
+                stiffness=real(prim, "mjc:stiffness", 0.0),
+                damping=real(prim, "mjc:damping", 0.0),
+                friction=real(prim, "mjc:frictionloss", 0.0),
+                armature=real(prim, "mjc:armature", 0.0),
+                rest_length=None if spring in ((-1.0, -1.0), ()) else (spring[0], spring[-1]),
                 limits=_range(prim, "mjc:range", "mjc:limited"),
-                mujoco={
-                    k: tuple(float(x) for x in v) if hasattr(v, "__len__") else v
-                    for k, v in stated.items()
-                    if v is not None
-                },
+                mujoco={k: v for k, v in stated.items() if v is not None},
                 source=stage.source(prim),
             )
         )
@@ -154,11 +145,15 @@ def _path(stage: UsdRobotStage, record: Record, named: Targets) -> tuple[TendonP
     wraps = targets(prim, "mjc:path")
     indices = authored(prim, "mjc:path:indices")
     order = [int(i) for i in indices] if indices is not None else list(range(len(wraps)))
-    coefficients = _floats(prim, "mjc:path:coef")
+    coefficients = reals(prim, "mjc:path:coef")
     segments = authored(prim, "mjc:path:segments")
-    divisors = _floats(prim, "mjc:path:divisors")
+    divisors = reals(prim, "mjc:path:divisors")
     sides = targets(prim, "mjc:sideSites")
     side_indices = authored(prim, "mjc:sideSites:indices")
+    pointers = ((order, wraps), (segments or (), divisors), ([s for s in side_indices or () if s >= 0], sides))
+    if any(not 0 <= index < len(listed) for indices, listed in pointers for index in indices):
+        stage.found.warn("V003", stage.source(prim), "indices of the tendon's path point at nothing: left out")
+        return None
     points: list[TendonPoint] = []
     for k, index in enumerate(order):
         wrap = wraps[index]
@@ -183,7 +178,7 @@ def read_keyframes(stage: UsdRobotStage) -> list[Keyframe]:
     return [
         Keyframe(
             name=shown_name(record),
-            mujoco={k: _floats(record.prim, f"mjc:{k}") for k in keys if authored(record.prim, f"mjc:{k}") is not None},
+            mujoco={k: reals(record.prim, f"mjc:{k}") for k in keys if authored(record.prim, f"mjc:{k}") is not None},
         )
         for record in stage.others.get("MjcKeyframe", [])
     ]
@@ -208,9 +203,9 @@ def read_options(scene: Record) -> dict[str, object]:
     prim = scene.prim
     found: dict[str, object] = {}
     for name in OPTIONS:
-        stated = authored(prim, f"mjc:option:{name}")
+        stated = plain(prim, f"mjc:option:{name}")
         if stated is not None:
-            found[name] = tuple(stated) if hasattr(stated, "__len__") and not isinstance(stated, str) else stated
+            found[name] = stated
     for name in (*FLAGS_ON, *FLAGS_OFF):
         stated = authored(prim, f"mjc:flag:{name}")
         if stated is not None and bool(stated) != (name in FLAGS_ON):

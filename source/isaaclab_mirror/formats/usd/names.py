@@ -40,3 +40,24 @@ class UniqueNames:
             unique = f"{name}_{k}"
         self._used.add(unique)
         return unique
+
+
+class CountedNames:
+    """Names made unique by counting: `wheel`, `wheel_1`, `wheel_2`."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._count: dict[str, int] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._used
+
+    def of(self, name: str) -> str:
+        """The name, made unique. Each number is tried once, however often a name comes back."""
+        unique, k = name, self._count.get(name, 0)
+        while unique in self._used:
+            k += 1
+            unique = f"{name}_{k}"
+        self._count[name] = k
+        self._used.add(unique)
+        return unique

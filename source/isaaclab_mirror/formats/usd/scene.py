@@ -6,7 +6,7 @@ import math
 
 from isaaclab_mirror.formats.usd.mujoco_schema import read_options
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
-from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, number, value
+from isaaclab_mirror.formats.usd.values import authored, bound, number, value, vec3
 from isaaclab_mirror.robot.scene import Scene
 from isaaclab_mirror.rotations import rotate
 
@@ -21,12 +21,10 @@ def read_scene(stage: UsdRobotStage, root: Record | None) -> Scene:
             position_iterations=_iterations(root, "Position"), velocity_iterations=_iterations(root, "Velocity")
         )
     prim, file = record.prim, stage.file
-    magnitude = number(prim, "physics:gravityMagnitude", file)
-    unsaid = magnitude is None or magnitude < 0 or magnitude > UNLIMITED
-    strength = EARTH if magnitude is None or unsaid else magnitude * stage.metres
-    stated = authored(prim, "physics:gravityDirection")
-    direction = tuple(float(c) for c in stated) if stated is not None else (0.0, 0.0, 0.0)
-    if not any(direction) or not all(map(math.isfinite, direction)):
+    magnitude = _magnitude(stage, record)
+    strength = EARTH if magnitude is None else magnitude * stage.metres
+    direction = vec3(prim, "physics:gravityDirection", file) or (0.0, 0.0, 0.0)
+    if not any(direction):
         gravity = (0.0, 0.0, -strength)
     else:
         length = math.sqrt(sum(c * c for c in direction))
@@ -57,16 +55,24 @@ def read_scene(stage: UsdRobotStage, root: Record | None) -> Scene:
     )
 
 
+def _magnitude(stage: UsdRobotStage, record: Record) -> float | None:
+    """Authored gravity; None where it is negative, which USD does (with −inf) to say "the earth's"."""
+    found = bound(record.prim, "physics:gravityMagnitude", stage.file)
+    if found is None or found < 0:
+        return None
+    return number(record.prim, "physics:gravityMagnitude", stage.file)
+
+
 def _rate(stage: UsdRobotStage, record: Record) -> float | None:
     """Steps per second, from the engine's own attribute, then PhysX's, then Newton's."""
-    own = authored(record.prim, "mjc:option:timestep")
-    if own:
-        return 1.0 / float(own)
+    own = number(record.prim, "mjc:option:timestep", stage.file)
+    if own is not None and own > 0:
+        return 1.0 / own
     names = ["physxScene:timeStepsPerSecond", "newton:timeStepsPerSecond"]
     for name in reversed(names) if stage.mujoco_dialect else names:
-        stated = authored(record.prim, name)
-        if stated is not None and float(stated) > 0:
-            return float(stated)
+        stated = number(record.prim, name, stage.file)
+        if stated is not None and stated > 0:
+            return stated
     return None
 
 
@@ -74,4 +80,4 @@ def _iterations(root: Record | None, kind: str) -> int | None:
     if root is None:
         return None
     stated = value(root.prim, f"physxArticulation:solver{kind}IterationCount")
-    return None if stated is None else int(stated)
+    return int(stated) if isinstance(stated, int) else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from isaaclab_mirror.formats.usd.geoms import GeomReader
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
-from isaaclab_mirror.formats.usd.values import authored, value
+from isaaclab_mirror.formats.usd.values import authored, real
 from isaaclab_mirror.robot.geometry import Sphere
 from isaaclab_mirror.robot.sensors import Sensor, SensorType, Site
 from isaaclab_mirror.rotations import Pose
@@ -57,9 +57,9 @@ def read_sensors(stage: UsdRobotStage, links: Mapping[Sdf.Path, str]) -> list[Se
                 link=links[record.body],
                 pose=_relative(stage, record),
                 properties={
-                    "focal_length_m": float(value(prim, "focalLength", 50.0)) * tenth,
-                    "horizontal_aperture_m": float(value(prim, "horizontalAperture", 20.955)) * tenth,
-                    "vertical_aperture_m": float(value(prim, "verticalAperture", 15.2908)) * tenth,
+                    "focal_length_m": real(prim, "focalLength", 50.0) * tenth,
+                    "horizontal_aperture_m": real(prim, "horizontalAperture", 20.955) * tenth,
+                    "vertical_aperture_m": real(prim, "verticalAperture", 15.2908) * tenth,
                 },
                 source=stage.source(prim),
             )

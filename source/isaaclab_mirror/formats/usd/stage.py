@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from isaaclab_mirror.diagnostics import Diagnostics, InputError, Source
 from isaaclab_mirror.formats.options import ReadOptions
-from isaaclab_mirror.formats.usd.values import decompose, scaled
+from isaaclab_mirror.formats.usd.values import UNLIMITED, decompose, scaled
 from isaaclab_mirror.rotations import IDENTITY_QUAT, Pose, Quat, Vec3
 
 if TYPE_CHECKING:
@@ -82,14 +82,15 @@ class UsdRobotStage:
     def world_pose(self, prim: Usd.Prim) -> tuple[Pose, Vec3]:
         """Pose in the world [m, z up] and scale along its own axes."""
         pose, scale = decompose(self.cache.GetLocalToWorldTransform(prim))
-        if not all(map(math.isfinite, (*pose.pos, *scale, *pose.quat_wxyz))):
-            self.refuse_transform(prim)
+        self.check_transform(prim, pose, scale)
         if 0.0 in scale:
             raise InputError("E014", self.source(prim), "its scale is zero", "author a scale that is not zero")
         return Pose((0.0, 0.0, 0.0), self.up_wxyz) @ scaled(pose, self.metres), scale
 
-    def refuse_transform(self, prim: Usd.Prim) -> NoReturn:
-        """The transform of a prim is full of nan or inf."""
+    def check_transform(self, prim: Usd.Prim, pose: Pose, scale: Vec3) -> None:
+        """Refuse a transform with nan, inf or what comes close to it."""
+        if all(abs(c) <= UNLIMITED for c in (*pose.pos, *scale, *pose.quat_wxyz)):
+            return
         raise InputError(
             "E014",
             self.source(prim),
@@ -171,6 +172,20 @@ def _is_outside(asset: str, folder: Path) -> bool:
     return path.is_absolute() and path.exists() and not path.resolve().is_relative_to(folder.resolve())
 
 
+def _report_outside(layers: list[Path], file: Path, found: Diagnostics) -> None:
+    """Say what relative paths (`../…`) read beyond the asset's folder; absolute paths have been refused."""
+    folder = file.parent.resolve()
+    outside = [layer for layer in layers if not layer.resolve().is_relative_to(folder)]
+    if outside:
+        names = ", ".join(layer.name for layer in outside[:3]) + (" …" if len(outside) > 3 else "")
+        found.info(
+            "E015",
+            Source(file, "/"),
+            f"{len(outside)} layers outside the asset's folder are read through relative paths: {names}",
+            "read only assets that you trust; copy what they need into one folder",
+        )
+
+
 def open_stage(file: Path, options: ReadOptions, found: Diagnostics) -> UsdRobotStage:
     """Open, choose variants, read units, walk once."""
     from pxr import Tf, Usd
@@ -183,6 +198,7 @@ def open_stage(file: Path, options: ReadOptions, found: Diagnostics) -> UsdRobot
         raise InputError("E010", file, "the file is empty", HINT)
     with quiet_usd():
         layers, missing = used_layers(file, options.allow_outside)
+        _report_outside(layers, file, found)
         try:
             stage = Usd.Stage.Open(str(file))
         except (Tf.ErrorException, UnicodeDecodeError) as error:
@@ -206,16 +222,23 @@ def _reason(error: Exception) -> str:
 
 
 def _report_composition(stage: UsdRobotStage) -> None:
+    """What USD could not compose, as diagnostics: USD itself only prints and goes on. A payload holds meshes: E002."""
+    from pxr import Pcp
+
     for error in stage.stage.GetCompositionErrors():
-        message = re.sub(r"\s+", " ", str(error)).strip()[:300]
-        asset = re.search(r"@([^@]*)@", message)
-        text = f"layer {Path(asset.group(1)).name} could not be read" if asset else message
-        stage.found.warn(
-            "E011",
-            stage.source((getattr(error, "rootSite", None) and "/") or "/"),
-            text,
-            "put the layer where the asset names it; what it would add is missing from the result",
-        )
+        message = re.sub(r"\s+", " ", str(error)).strip()
+        absent = re.match(r"Could not (?:open asset|load sublayer) @([^@]*)@(?: for (\w+))?", message)
+        code, hint = "E011", "mend the arc; what it would add is missing from the result"
+        if error.errorType in (Pcp.ErrorType_ArcCycle, Pcp.ErrorType_SublayerCycle):
+            text = "it refers to itself: that arc is not followed"
+        elif absent:
+            what = absent.group(2) or "sublayer"
+            code = "E002" if what == "payload" else "E011"
+            text = f"{what} {Path(absent.group(1)).name} is not there or no USD"
+            hint = "put the file where the asset names it; what it would add is missing from the result"
+        else:
+            text = re.sub(r"@[^@]*?([^/@]*)@", r"@\1@", message)[:300]
+        stage.found.warn(code, stage.source(error.rootSite.path), text, hint)
 
 
 def _select_variants(stage: Usd.Stage, file: Path, options: ReadOptions, found: Diagnostics) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LOCKED = 0.01
 """A range of this width [deg or stage units] is none: some assets spell a fixed joint as a revolute of ±0.001°."""
+MOST_PARSED = 1000
+"""Bodies of one robot that UsdPhysics is asked about: its search for the centre holds n² distances."""
 NOT_TREE = frozenset({"PhysicsDistanceJoint", "PhysxPhysicsGearJoint", "PhysxPhysicsRackAndPinionJoint"})
 
 
@@ -130,14 +132,11 @@ def read_topology(stage: UsdRobotStage, joints: list[JointRecord]) -> Topology:
     """Choose the robot and build its tree."""
     if not stage.bodies:
         _refuse_empty(stage)
-    usable, loops, dropped = _sort_joints(stage, joints)
+    sorted_joints = _sort_joints(stage, joints)
     scope = _scope(stage)
     bodies = {path: body for path, body in stage.bodies.items() if scope is None or path.HasPrefix(scope)}
-    edges: dict[Sdf.Path, list[JointRecord]] = {path: [] for path in bodies}
-    for joint in usable:
-        for end in joint.ends:
-            if end.body in edges:
-                edges[end.body].append(joint)
+    sorted_joints.neighbours = _neighbours(bodies, (*sorted_joints.usable, *sorted_joints.loops))
+    edges = _by_body(bodies, sorted_joints.usable)
     components = _components(bodies, edges)
     roots = _roots_of(stage, components, edges)
     _refuse_several(stage, components, edges, roots)
@@ -148,9 +147,20 @@ def read_topology(stage: UsdRobotStage, joints: list[JointRecord]) -> Topology:
         root = roots.get(component[0])
         if root is not None:
             names.append(root)
-        nodes += _tree(stage, component, edges, root, loops, dropped)
+        nodes += _tree(stage, component, edges, root, sorted_joints)
     chosen = names[0] if names else None
+    loops, dropped = sorted_joints.loops, sorted_joints.dropped
     return Topology(nodes, loops, dropped, chosen, _name(stage, scope, chosen), scope)
+
+
+def _by_body(bodies: Iterable[Sdf.Path], joints: Iterable[JointRecord]) -> dict[Sdf.Path, list[JointRecord]]:
+    """Body → the joints at it."""
+    result: dict[Sdf.Path, list[JointRecord]] = {path: [] for path in bodies}
+    for joint in joints:
+        for end in joint.ends:
+            if end.body in result:
+                result[end.body].append(joint)
+    return result
 
 
 def _name(stage: UsdRobotStage, scope: Sdf.Path | None, root: Record | None) -> str:
@@ -201,13 +211,36 @@ def _choices(paths: Iterable[Sdf.Path]) -> str:
     return f"choose one with --prim: {shown}" if paths else "the stage has no articulation root"
 
 
-def _sort_joints(
-    stage: UsdRobotStage, joints: list[JointRecord]
-) -> tuple[list[JointRecord], list[JointRecord], list[tuple[JointRecord, str]]]:
+def _neighbours(bodies: Iterable[Sdf.Path], joints: Iterable[JointRecord]) -> dict[Sdf.Path, list[Sdf.Path]]:
+    """Body → the body at the other end of each joint."""
+    result: dict[Sdf.Path, list[Sdf.Path]] = {path: [] for path in bodies}
+    for joint in joints:
+        first, second = joint.ends[0].body, joint.ends[1].body
+        if first in result and second in result:
+            result[first].append(second)
+            result[second].append(first)
+    return result
+
+
+@dataclass(slots=True)
+class _Joints:
+    """Joints by what they can be; what turns out to close a loop while the tree is built joins `loops`."""
+
+    usable: list[JointRecord] = field(default_factory=list)
+    """Those that may stand in a tree."""
+    loops: list[JointRecord] = field(default_factory=list)
+    dropped: list[tuple[JointRecord, str]] = field(default_factory=list)
+    """Those that do nothing, and why."""
+    rank: dict[Sdf.Path, int] = field(default_factory=dict)
+    """Place in the stage."""
+    neighbours: dict[Sdf.Path, list[Sdf.Path]] = field(default_factory=dict)
+    """Body → the body at the other end of each joint that is on, also of those outside the articulation."""
+
+
+def _sort_joints(stage: UsdRobotStage, joints: list[JointRecord]) -> _Joints:
     """Joints that may stand in a tree, those that close loops, and those that do nothing."""
-    usable: list[JointRecord] = []
-    loops: list[JointRecord] = []
-    dropped: list[tuple[JointRecord, str]] = []
+    result = _Joints(rank={record.path: i for i, record in enumerate(stage.joints)})
+    usable, loops, dropped = result.usable, result.loops, result.dropped
     for joint in joints:
         prim, apis = joint.record.prim, joint.record.apis
         first, second = joint.ends
@@ -222,7 +255,7 @@ def _sort_joints(
             loops.append(joint)
         else:
             usable.append(joint)
-    return usable, loops, dropped
+    return result
 
 
 def _components(bodies: dict[Sdf.Path, Record], edges: dict[Sdf.Path, list[JointRecord]]) -> list[list[Sdf.Path]]:
@@ -294,13 +327,11 @@ def _refuse_several(
     edges: dict[Sdf.Path, list[JointRecord]],
     roots: dict[Sdf.Path, Record],
 ) -> None:
-    moving = [
-        roots[c[0]].path for c in components if c[0] in roots and any(not j.is_fixed for body in c for j in edges[body])
-    ]
+    moves = [c for c in components if any(not j.is_fixed for body in c for j in edges[body])]
+    moving = list(dict.fromkeys(roots[c[0]].path for c in moves if c[0] in roots))
     if not roots and not stage.options.prim and not stage.stage.GetDefaultPrim():
         # Nothing says which: neither a default prim nor an articulation root.
-        tops = (c[0].GetPrefixes()[0] for c in components if any(not j.is_fixed for body in c for j in edges[body]))
-        moving = list(dict.fromkeys(tops))
+        moving = list(dict.fromkeys(c[0].GetPrefixes()[0] for c in moves))
     if len(moving) > 1:
         raise InputError("E020", stage.file, f"{len(moving)} robots in the stage", _choices(moving))
 
@@ -310,8 +341,7 @@ def _tree(
     component: list[Sdf.Path],
     edges: dict[Sdf.Path, list[JointRecord]],
     root: Record | None,
-    loops: list[JointRecord],
-    dropped: list[tuple[JointRecord, str]],
+    joints: _Joints,
 ) -> list[TreeNode]:
     """A component as a tree, depth first; children of one link in the order of their joints' paths (PhysX's rule).
 
@@ -319,7 +349,7 @@ def _tree(
     """
     members = set(component)
     world = sorted((j for body in component for j in edges[body] if j.other(body).body is None), key=lambda j: j.path)
-    base, holding, fixed = _base(stage, component, world, root)
+    base, holding, fixed = _base(stage, component, world, root, joints)
     used = {id(j) for j in holding}
     if fixed:
         # Further fixed joints that hold the base say the same once more.
@@ -328,10 +358,10 @@ def _tree(
     for joint in world:
         if id(joint) not in used:
             used.add(id(joint))
-            loops.append(joint)
+            joints.loops.append(joint)
     order = {body: i for i, body in enumerate(component)}
     children: dict[Sdf.Path, list[TreeNode]] = {body: [] for body in component}
-    reached = {base}
+    reached: dict[Sdf.Path, TreeNode] = {base: node}
     queue = deque([base])
     while queue:
         body = queue.popleft()
@@ -341,18 +371,18 @@ def _tree(
                 continue
             used.add(id(joint))
             if other in reached:
-                twin = next((n for n in children[body] if n.body.path == other), None)
-                if twin is not None and _several_joints(stage, joint, twin, dropped):
-                    continue
-                if twin is None:
+                twin = reached[other]
+                if twin.parent == body:
+                    _several_joints(stage, joint, twin, joints.dropped)
+                else:
                     _report_loop(stage, joint)
-                    loops.append(joint)
+                    joints.loops.append(joint)
                 continue
-            reached.add(other)
+            reached[other] = TreeNode(stage.bodies[other], body, [joint])
             queue.append(other)
-            children[body].append(TreeNode(stage.bodies[other], body, [joint]))
+            children[body].append(reached[other])
     if stage.mujoco_dialect:
-        rank = {record.path: i for i, record in enumerate(stage.joints)}
+        rank = joints.rank
         for nodes in children.values():
             nodes.sort(key=lambda n: order[n.body.path])
             for child in nodes:
@@ -368,11 +398,11 @@ def _tree(
 
 def _several_joints(
     stage: UsdRobotStage, joint: JointRecord, twin: TreeNode, dropped: list[tuple[JointRecord, str]]
-) -> bool:
+) -> None:
     """A second joint between a pair: MuJoCo's dialect keeps it, PhysX keeps the first path alone."""
     if stage.mujoco_dialect:
         twin.joints.append(joint)
-        return True
+        return
     stage.found.warn(
         "E021",
         stage.source(joint.record.prim),
@@ -380,7 +410,6 @@ def _several_joints(
         "use one joint, or put a body between them",
     )
     dropped.append((joint, "second joint between one pair of bodies"))
-    return True
 
 
 def _report_loop(stage: UsdRobotStage, joint: JointRecord) -> None:
@@ -390,11 +419,11 @@ def _report_loop(stage: UsdRobotStage, joint: JointRecord) -> None:
 
 
 def _base(
-    stage: UsdRobotStage, component: list[Sdf.Path], world: list[JointRecord], root: Record | None
+    stage: UsdRobotStage, component: list[Sdf.Path], world: list[JointRecord], root: Record | None, joints: _Joints
 ) -> tuple[Sdf.Path, list[JointRecord], bool]:
     """Root link, the joints that tie it to the world, and whether it is held (option fix_base decides over all)."""
     asked = stage.options.fix_base
-    base, holding, fixed = _authored_base(stage, component, world, root)
+    base, holding, fixed = _authored_base(stage, component, world, root, joints)
     if root is not None and asked is True:
         return base, [], True
     if root is not None and asked is False:
@@ -403,7 +432,7 @@ def _base(
 
 
 def _authored_base(
-    stage: UsdRobotStage, component: list[Sdf.Path], world: list[JointRecord], root: Record | None
+    stage: UsdRobotStage, component: list[Sdf.Path], world: list[JointRecord], root: Record | None, joints: _Joints
 ) -> tuple[Sdf.Path, list[JointRecord], bool]:
     def joined(joint: JointRecord) -> Sdf.Path:
         return joint.ends[0].body or joint.ends[1].body or component[0]
@@ -417,7 +446,7 @@ def _authored_base(
             return base, [j for j in holding if not j.is_fixed], False
         if root is not None and root.path in component:
             return root.path, [], False
-        return _centre(stage, component), [], False
+        return _centre(stage, component, root, joints), [], False
     if root.path in component:
         for joint in world:
             stage.found.warn(
@@ -441,7 +470,7 @@ def _authored_base(
             "put a body between the world and this joint; --set world_joint=weld for what PhysX does today",
         )
         return joined(joint), [joint], not keep
-    return _centre(stage, component), [], False
+    return _centre(stage, component, root, joints), [], False
 
 
 def _is_locked(joint: JointRecord) -> bool:
@@ -450,13 +479,20 @@ def _is_locked(joint: JointRecord) -> bool:
     return low is not None and high is not None and high - low <= LOCKED
 
 
-def _centre(stage: UsdRobotStage, component: list[Sdf.Path]) -> Sdf.Path:
+def _centre(stage: UsdRobotStage, component: list[Sdf.Path], root: Record | None, joints: _Joints) -> Sdf.Path:
     """PhysX's root link where nothing says it: the centre of the joint graph, as UsdPhysics computes it."""
-    if len(component) == 1:
+    if len(component) == 1 or root is None:
         return component[0]
+    members = set(component)
+    graph = {body: [other for other in joints.neighbours[body] if other in members] for body in component}
+    if sum(map(len, graph.values())) == 2 * (len(component) - 1):
+        return _centre_of_tree(component, graph, joints.neighbours)
+    if len(component) > MOST_PARSED:
+        why = "the root link of a robot with loops: the centre of a tree of it, for PhysX's search takes quadratic time"
+        stage.found.info("E005", stage.source(root.path), why, "apply PhysicsArticulationRootAPI to the root link")
+        return _centre_of_tree(component, graph, joints.neighbours)
     from pxr import UsdPhysics
 
-    members = set(component)
     parsed = UsdPhysics.UsdPhysicsLoadStageFromPrimRange(stage.stage, ["/"])
     for kind, (_, descriptions) in parsed.items():
         if kind == UsdPhysics.ObjectType.Articulation:
@@ -465,3 +501,32 @@ def _centre(stage: UsdRobotStage, component: list[Sdf.Path]) -> Sdf.Path:
                     if path in members:
                         return path
     return component[0]
+
+
+def _centre_of_tree(
+    component: list[Sdf.Path], graph: dict[Sdf.Path, list[Sdf.Path]], joined: dict[Sdf.Path, list[Sdf.Path]]
+) -> Sdf.Path:
+    """The middle of the longest path. Of two middles the one with more joints, else the nearer to the first body."""
+    start = _walk_from(component[0], graph)
+    above = _walk_from(list(start)[-1], graph)
+    path: list[Sdf.Path] = []
+    end: Sdf.Path | None = list(above)[-1]
+    while end is not None:
+        path.append(end)
+        end = above[end]
+    middles = path[(len(path) - 1) // 2 : len(path) // 2 + 1]
+    order = {body: rank for rank, body in enumerate(start)}
+    return min(middles, key=lambda body: (-len(joined[body]), order[body]))
+
+
+def _walk_from(start: Sdf.Path, graph: dict[Sdf.Path, list[Sdf.Path]]) -> dict[Sdf.Path, Sdf.Path | None]:
+    """Body → the one before it, breadth first: the last is one of the farthest."""
+    before: dict[Sdf.Path, Sdf.Path | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        body = queue.popleft()
+        for other in graph[body]:
+            if other not in before:
+                before[other] = body
+                queue.append(other)
+    return before

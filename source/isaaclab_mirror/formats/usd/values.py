@@ -49,50 +49,75 @@ def shortest(x: float) -> float:
 
 
 def number(prim: Usd.Prim, name: str, file: Path) -> float | None:
-    """An authored number. NaN is refused; infinities stay (they mean "no limit" in many places)."""
+    """An authored number; refused where it is not finite."""
+    found = bound(prim, name, file)
+    if found is not None and abs(found) > UNLIMITED:
+        raise InputError("E014", _place(prim, name, file), f"the value is {found}", "author a finite value")
+    return found
+
+
+def bound(prim: Usd.Prim, name: str, file: Path) -> float | None:
+    """An authored number that may be infinite, which says "no limit" or "not computed". NaN is refused."""
     found = authored(prim, name)
     if found is None:
         return None
     if not isinstance(found, int | float):
-        raise InputError(
-            "E014", Source(file, f"{prim.GetPath()}.{name}"), f"expected a number, found {found!r}", "author a number"
-        )
+        raise InputError("E014", _place(prim, name, file), f"expected a number, found {found!r}", "author a number")
     if math.isnan(found):
-        raise InputError(
-            "E014", Source(file, f"{prim.GetPath()}.{name}"), "the value is not a number", "author a finite value"
-        )
+        raise InputError("E014", _place(prim, name, file), "the value is not a number", "author a finite value")
     return shortest(float(found))
-
-
-def finite(prim: Usd.Prim, name: str, file: Path, default: float = 0.0) -> float:
-    """A number that must be finite."""
-    found = number(prim, name, file)
-    if found is None:
-        return default
-    if math.isinf(found) or abs(found) > UNLIMITED:
-        raise InputError(
-            "E014", Source(file, f"{prim.GetPath()}.{name}"), f"the value is {found}", "author a finite value"
-        )
-    return found
 
 
 def limit(prim: Usd.Prim, name: str, file: Path) -> float | None:
     """A bound; None where it is unauthored or infinite."""
-    found = number(prim, name, file)
+    found = bound(prim, name, file)
     return None if found is None or abs(found) > UNLIMITED else found
 
 
 def vec3(prim: Usd.Prim, name: str, file: Path) -> Vec3 | None:
-    """An authored, finite vector; None where it is unauthored or marked as such with infinities."""
+    """An authored, finite vector; None where it is unauthored or marked as such: USD does it with three times −inf."""
     found = authored(prim, name)
     if found is None:
         return None
-    x, y, z = (shortest(c) for c in components(prim, name, found, file))
-    if any(math.isnan(c) for c in (x, y, z)):
-        raise InputError(
-            "E014", Source(file, f"{prim.GetPath()}.{name}"), f"not a number in {found}", "author finite values"
-        )
-    return None if any(abs(c) > UNLIMITED for c in (x, y, z)) else (x, y, z)
+    vector = components(prim, name, found, file)
+    if all(c < -UNLIMITED for c in vector):
+        return None
+    if not all(abs(c) <= UNLIMITED for c in vector):
+        raise InputError("E014", _place(prim, name, file), f"the value is {vector}", "author finite values")
+    return (shortest(vector[0]), shortest(vector[1]), shortest(vector[2]))
+
+
+def real(prim: Usd.Prim, name: str, default: float) -> float:
+    """A number, authored or a schema's; infinities stay."""
+    return _float(prim, name, value(prim, name, default))
+
+
+def reals(prim: Usd.Prim, name: str, default: tuple[float, ...] = ()) -> tuple[float, ...]:
+    """The numbers of an authored array or vector; infinities stay."""
+    found = authored(prim, name)
+    if found is None:
+        return default
+    if isinstance(found, str) or not hasattr(found, "__iter__"):
+        raise InputError("E014", _place(prim, name), f"expected numbers, found {found!r}", "author an array")
+    return tuple(_float(prim, name, c) for c in found)
+
+
+def plain(prim: Usd.Prim, name: str) -> Any:
+    """An authored value as plain Python: a word, a truth, a number or a tuple of numbers; None where unauthored."""
+    found = authored(prim, name)
+    if found is None or isinstance(found, str | bool | int):
+        return found
+    return _float(prim, name, found) if isinstance(found, float) else reals(prim, name)
+
+
+def _float(prim: Usd.Prim, name: str, found: Any) -> float:
+    if not isinstance(found, int | float) or math.isnan(found):
+        raise InputError("E014", _place(prim, name), f"expected a number, found {found!r}", "author a finite value")
+    return float(found)
+
+
+def _place(prim: Usd.Prim, name: str, file: Path | None = None) -> Source:
+    return Source(file or Path(prim.GetStage().GetRootLayer().realPath), f"{prim.GetPath()}.{name}")
 
 
 def components(prim: Usd.Prim, name: str, found: Any, file: Path) -> Vec3:
@@ -100,8 +125,8 @@ def components(prim: Usd.Prim, name: str, found: Any, file: Path) -> Vec3:
     try:
         x, y, z = (float(c) for c in found)
     except (TypeError, ValueError):
-        where = Source(file, f"{prim.GetPath()}.{name}")
-        raise InputError("E014", where, f"expected three numbers, found {found!r}", "author a vector") from None
+        why = f"expected three numbers, found {found!r}"
+        raise InputError("E014", _place(prim, name, file), why, "author a vector") from None
     return (x, y, z)
 
 
@@ -111,9 +136,8 @@ def point(prim: Usd.Prim, name: str, file: Path) -> Vec3:
     if found is None:
         return (0.0, 0.0, 0.0)
     x, y, z = components(prim, name, found, file)
-    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-        where = Source(file, f"{prim.GetPath()}.{name}")
-        raise InputError("E014", where, f"the value is {(x, y, z)}", "author finite values")
+    if not all(abs(c) <= UNLIMITED for c in (x, y, z)):
+        raise InputError("E014", _place(prim, name, file), f"the value is {(x, y, z)}", "author finite values")
     return (shortest(x), shortest(y), shortest(z))
 
 
@@ -128,8 +152,7 @@ def quat(prim: Usd.Prim, name: str, file: Path | None = None) -> Quat | None:
     except (AttributeError, TypeError, ValueError):
         q = (math.nan, 0.0, 0.0, 0.0)
     if not all(map(math.isfinite, q)):
-        where = Source(file or Path(prim.GetStage().GetRootLayer().realPath), f"{prim.GetPath()}.{name}")
-        raise InputError("E014", where, f"the value is {found}, no finite quaternion", "author finite values")
+        raise InputError("E014", _place(prim, name, file), f"{found} is no finite quaternion", "author finite values")
     return quat_normalize(q) if any(q) else None
 
 
@@ -137,17 +160,15 @@ def axis_token(prim: Usd.Prim, name: str, default: str, file: Path) -> str:
     """X, Y or Z."""
     found = str(value(prim, name, default))
     if found not in ("X", "Y", "Z"):
-        where = Source(file, f"{prim.GetPath()}.{name}")
-        raise InputError("E014", where, f"{found!r} is no axis", "author X, Y or Z")
+        raise InputError("E014", _place(prim, name, file), f"{found!r} is no axis", "author X, Y or Z")
     return found
 
 
 def positive(prim: Usd.Prim, name: str, default: float, file: Path) -> float:
     """A size that a schema gives: finite, else refused; zero and negative ones are the caller's to leave out."""
     found = value(prim, name, default)
-    if not isinstance(found, int | float) or not math.isfinite(found):
-        where = Source(file, f"{prim.GetPath()}.{name}")
-        raise InputError("E014", where, f"the value is {found!r}", "author a positive number")
+    if not isinstance(found, int | float) or not abs(found) <= UNLIMITED:
+        raise InputError("E014", _place(prim, name, file), f"the value is {found!r}", "author a positive number")
     return float(found)
 
 
