@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+from urllib.parse import quote
 
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.formats.mjcf.spec import enum, set_polynomial
@@ -247,4 +247,6 @@ def write_custom(spec: Any, lowered: Lowered) -> None:
     spec.add_text(name="isaaclab_mirror_fidelity", data=lowered.options.fidelity.value)
     limits = {n: a.velocity_limit for n, a in lowered.axes.items() if a.velocity_limit is not None}
     if limits:
-        spec.add_text(name="isaaclab_mirror_velocity_limits", data=json.dumps(limits))
+        # Not JSON: a text with quotes is written as CDATA, which MuJoCo 3.4 does not read.
+        data = " ".join(f"{quote(name)}={limit!r}" for name, limit in limits.items())
+        spec.add_text(name="isaaclab_mirror_velocity_limits", data=data)
