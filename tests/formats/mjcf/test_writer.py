@@ -149,9 +149,5 @@ def test_a_ground_is_written_only_when_asked_for(usda: Usda):
 def test_a_velocity_limit_is_kept_for_the_simulator_and_counted_as_lost(usda: Usda):
     made = usda.convert(arm("float physxJointAxis:angular:maxJointVelocity = 90", apis=("PhysxJointAxisAPI:angular",)))
     assert made.result.fidelity.row("velocity limits").lost == 1
-    assert '"elbow": 1.57' in bytes(made.model.text_data).decode()
-
-
-def test_velocity_limits_are_text_that_every_mujoco_reads(usda: Usda, data: Path):
-    made = usda.convert(data / "cartpole/cartpole.usda")
+    assert "elbow=1.57" in bytes(made.model.text_data).decode()
     assert "CDATA" not in made.xml  # MuJoCo 3.4 finds no text in it
