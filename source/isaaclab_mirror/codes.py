@@ -222,9 +222,9 @@ CODES: dict[str, Code] = {
     ),
     "E033": Code(
         "robot that MuJoCo refuses",
-        "MuJoCo's compiler does not accept what was written, or its XML reader would not: a chain of more than "
-        "496 links.",
-        "Refused, with what MuJoCo says.",
+        "MuJoCo's compiler does not accept what was written, or MuJoCo could not load it: a chain of more than "
+        "496 links (URDF: 1024).",
+        "Refused, with what MuJoCo says; a URDF is written all the same, with a warning.",
         "arm.usda:/arm: error E033: MuJoCo cannot compile the robot: mass and inertia of moving bodies must be larger "
         "than mjMINVAL",
     ),
@@ -324,6 +324,18 @@ CODES: dict[str, Code] = {
         "Raised, with engine, joint, environment and time; a reset makes the simulator usable again.",
         "MuJoCo: error E055: the state exploded at joint 'left_hip_pitch_joint' (q = 3.2e+04, v = 2.1e+06), "
         "environment 0, t = 0.035 s",
+    ),
+    "E056": Code(
+        "PhysX that is not installed",
+        "What was asked for needs the extra `physx`.",
+        "Refused, with how to install it; the rest works without.",
+        "PhysX: error E056: PhysX is not installed (no module 'ovphysx')",
+    ),
+    "E058": Code(
+        "robot that PhysX does not take",
+        "PhysX cannot load the stage, makes no articulation of it, or cannot copy it into several environments.",
+        "Refused.",
+        "arm.usda: error E058: PhysX makes no articulation of it",
     ),
     "E059": Code(
         "fidelity that is not installed",

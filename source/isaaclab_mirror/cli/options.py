@@ -82,11 +82,11 @@ def _from_toml(file: Path) -> dict[str, object]:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError("E092", file, f"the options file cannot be read: {reason}") from error
+        raise InputError("E092", file, f"the options file cannot be read: {reason}", "check the path") from error
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError("E092", file, f"the options file is no TOML: {error}") from error
+        raise InputError("E092", file, f"the options file is no TOML: {error}", "write lines as key = value") from error
     flat: dict[str, object] = {}
     for key, value in content.items():
         flat |= value if key in GROUPS and isinstance(value, dict) else {key: value}
@@ -113,7 +113,7 @@ def _value(kind: typing.Any, value: object, key: str) -> typing.Any:
         if isinstance(value, bool) or (isinstance(result, float) and not math.isfinite(result)):
             raise ValueError(value)
     except (TypeError, ValueError) as error:
-        raise InputError("E091", key, f"{value!r} is no {_KINDS[kind]}") from error
+        raise InputError("E091", key, f"{value!r} is no {_KINDS[kind]}", f"give {key} a {_KINDS[kind]}") from error
     return result
 
 
@@ -123,12 +123,12 @@ _KINDS: dict[typing.Any, str] = {int: "whole number", float: "number", str: "tex
 def _truth(value: object, key: str) -> bool:
     text = str(value).lower()
     if text not in TRUE + FALSE:
-        raise InputError("E091", key, f"{value!r} is neither true nor false")
+        raise InputError("E091", key, f"{value!r} is neither true nor false", f"write {key}=true or {key}=false")
     return text in TRUE
 
 
 def _choice(kind: type[StrEnum], value: object, key: str) -> StrEnum:
     choices: Iterable[str] = [member.value for member in kind]
     if value not in choices:
-        raise InputError("E091", key, f"{value!r} is not one of {', '.join(choices)}")
+        raise InputError("E091", key, f"{value!r} is not one of {', '.join(choices)}", "choose one of them")
     return kind(str(value))

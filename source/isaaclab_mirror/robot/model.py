@@ -115,6 +115,15 @@ class Robot:
         return sum(joint.dofs for joint in self.joints)
 
     @property
+    def longest_chain(self) -> tuple[Link, int]:
+        """The link with the most links between it and the world, and their number with itself."""
+        depth: dict[str, int] = {}
+        for joint in self.joints:  # parents come first
+            depth[joint.child] = 1 + (depth[joint.parent] if joint.parent is not None else 0)
+        deepest = max(depth, key=depth.__getitem__)
+        return self.link(deepest), depth[deepest]
+
+    @property
     def mass_kg(self) -> float:
         """Sum over the links whose mass is known."""
         return sum(link.inertia.mass_kg for link in self.links if link.inertia is not None)

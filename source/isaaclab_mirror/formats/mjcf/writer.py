@@ -95,15 +95,12 @@ def write_mjcf(
 
 def _refuse_depth(robot: Robot) -> None:
     """MuJoCo would compile a longer chain (in quadratic time) and write it, but not read its own file again."""
-    depth: dict[str, int] = {}
-    for joint in robot.joints:  # parents come first
-        depth[joint.child] = 1 + (depth[joint.parent] if joint.parent is not None else 0)
-    deepest = max(depth, key=depth.__getitem__)
-    if depth[deepest] > DEEPEST:
+    deepest, depth = robot.longest_chain
+    if depth > DEEPEST:
         raise InputError(
             "E033",
-            robot.link(deepest).source or deepest,
-            f"a chain of {depth[deepest]} links: MuJoCo's XML reader takes no more than {DEEPEST} inside each other",
+            deepest.source or deepest.name,
+            f"a chain of {depth} links: MuJoCo's XML reader takes no more than {DEEPEST} inside each other",
             "write a .urdf, which is flat, or divide the robot",
         )
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 MESH_FOLDER = "meshes"
+MUJOCO_DEEPEST = 1024
+"""Bodies inside each other that MuJoCo 4.0 compiles: "depth limit exceeded in signature computation"."""
 
 
 def write_urdf(
@@ -61,6 +63,7 @@ def write_urdf(
         fidelity.lost("drives", "not asked for (transmissions = false)", len(lowered.actuators))
     _write_mujoco(root, robot, tree)
     _report_inertias(robot, found)
+    _report_depth(robot, found)
 
     count_axes(robot, lowered.axes, fidelity)
     count_losses(lowered, options, has_world=tree.has_world, found=found, fidelity=fidelity)
@@ -144,6 +147,14 @@ def _report_inertias(robot: Robot, found: Diagnostics) -> None:
                 "they are, MuJoCo balances them when it loads the file",
                 "mend physics:diagonalInertia",
             )
+
+
+def _report_depth(robot: Robot, found: Diagnostics) -> None:
+    """A URDF is flat and holds a chain of any length; not so MuJoCo when it reads one."""
+    deepest, depth = robot.longest_chain
+    if depth > MUJOCO_DEEPEST:
+        why = f"a chain of {depth} links: MuJoCo loads a URDF of no more than {MUJOCO_DEEPEST}, other readers may"
+        found.warn("E033", deepest.source or deepest.name, why, "divide the robot")
 
 
 def _write_mujoco(root: Element, robot: Robot, tree: UrdfTree) -> None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from isaaclab_mirror.formats.usd.materials import Materials
-from isaaclab_mirror.formats.usd.meshes import MeshLibrary, Triangles, baked, compact, read_texcoords, read_triangles
+from isaaclab_mirror.formats.usd.meshes import (
+    MeshLibrary,
+    Triangles,
+    baked,
+    compact,
+    has_strays,
+    read_texcoords,
+    read_triangles,
+)
 from isaaclab_mirror.formats.usd.names import CountedNames
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.values import (
@@ -31,6 +39,7 @@ from isaaclab_mirror.robot.geometry import (
     Cylinder,
     Ellipsoid,
     Geom,
+    MeshAsset,
     MeshShape,
     Plane,
     Shape,
@@ -87,8 +96,11 @@ class ReadGeom:
 class GeomReader:
     """Reads gprims of one stage; names are unique, meshes shared."""
 
-    def __init__(self, stage: UsdRobotStage, link_names: Mapping[Sdf.Path, str]) -> None:
+    def __init__(
+        self, stage: UsdRobotStage, link_names: Mapping[Sdf.Path, str], hull_of: Callable[[MeshAsset], MeshAsset]
+    ) -> None:
         self.stage = stage
+        self._hull_of = hull_of
         self.materials = Materials(stage)
         self.meshes = MeshLibrary()
         self._links = link_names
@@ -350,14 +362,24 @@ class GeomReader:
                 )
                 parts.append((MeshShape(asset.name), pose, subset))
             return parts
-        asset = self.meshes.add(
-            prim.GetDisplayName() or record.path.name,
-            vertices,
-            faces,
-            self._texcoords(prim, triangles) if visible else None,
-            stage.source(prim),
-        )
+        texcoords = self._texcoords(prim, triangles) if visible else None
+        if collider and has_strays(vertices, faces) and self._approximation(record) is Approximation.CONVEX_HULL:
+            vertices, faces = self._hull(record, vertices, faces)
+            texcoords = None
+        if has_strays(vertices, faces):
+            vertices, faces = compact(vertices, faces)
+        name = prim.GetDisplayName() or record.path.name
+        asset = self.meshes.add(name, vertices, faces, texcoords, stage.source(prim))
         return [(MeshShape(asset.name), pose, prim)]
+
+    def _hull(self, record: Record, vertices: Any, faces: Any) -> tuple[Any, Any]:
+        """The hull of all points: PhysX takes also those that no face uses, a mesh file would lose them."""
+        source = self.stage.source(record.prim)
+        self.stage.found.warn(
+            "E006", source, "some points are of no face, and part of PhysX's hull: written as that hull", "remove them"
+        )
+        hull = self._hull_of(MeshAsset(record.path.name, vertices, faces, None, source))
+        return hull.vertices_m, hull.faces
 
     def _bounding(
         self, record: Record, triangles: Triangles, metric: Vec3, pose: Pose, approximation: str

@@ -117,14 +117,23 @@ def physx_inertia(
 
 
 def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom]) -> bool:
-    """Whether PhysX computes the mass or the inertia of a body from meshes that it cooks to its own hulls."""
+    """Whether PhysX must be asked: it computes the mass or the inertia of a body from hulls that it cooks itself.
+
+    A cone is such a hull. So are the principal axes of several or turned colliders, about which PhysX lays moments that
+    are authored without axes: where two moments are equal, only its own rounding says which axes they are.
+    """
     mass = number(body.prim, "physics:mass", stage.file)
     diagonal = vec3(body.prim, "physics:diagonalInertia", stage.file)
+    axes = quat(body.prim, "physics:principalAxes")
     has_mass = mass is not None and mass > 0.0
-    has_inertia = diagonal is not None and any(diagonal) and quat(body.prim, "physics:principalAxes") is not None
-    if has_mass and has_inertia and vec3(body.prim, "physics:centerOfMass", stage.file) is not None:
+    has_moments = diagonal is not None and any(diagonal)
+    if has_mass and has_moments and axes is not None and vec3(body.prim, "physics:centerOfMass", stage.file) is not None:
         return False
-    return any(read.geom.collision is not None and read.record.type_name == "Mesh" for read in geoms)
+    colliders = [read for read in geoms if read.geom.collision is not None]
+    if any(read.record.type_name in ("Mesh", "Cone") for read in colliders):
+        return True
+    turned = any(read.geom.pose.quat_wxyz != IDENTITY_QUAT for read in colliders)
+    return has_moments and axes is None and (turned or len(colliders) > 1)
 
 
 def _colliders(

@@ -159,6 +159,9 @@ class Materials:
             why = "lies outside the asset's folder" if outside else "is not an image"
             self._stage.found.warn("E015", source, f"texture {file.name} {why}: left out")
             return None
+        if not file.resolve().is_relative_to(self._stage.file.parent.resolve()):
+            why = f"texture {file.name} is read from outside the asset's folder through a relative path"
+            self._stage.found.info("E015", source, why, "read only assets that you trust")
         key = str(file)
         if key not in self._textures:
             self._textures[key] = Texture(self._names.of(file.stem), file)

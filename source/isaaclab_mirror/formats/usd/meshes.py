@@ -158,6 +158,15 @@ def read_texcoords(prim: Usd.Prim, triangles: Triangles) -> Any:
     return None
 
 
+def has_strays(vertices: Any, faces: Any) -> bool:
+    """Whether there are vertices that no face uses."""
+    import numpy as np
+
+    used = np.zeros(len(vertices), dtype=bool)
+    used[faces.reshape(-1)] = True
+    return not used.all()
+
+
 def compact(vertices: Any, faces: Any) -> tuple[Any, Any]:
     """Only the vertices that the faces use."""
     import numpy as np

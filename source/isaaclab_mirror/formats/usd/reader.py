@@ -20,7 +20,7 @@ from isaaclab_mirror.formats.usd.mujoco_schema import read_actuators, read_keyfr
 from isaaclab_mirror.formats.usd.names import UniqueNames, spelled
 from isaaclab_mirror.formats.usd.scene import read_scene
 from isaaclab_mirror.formats.usd.sensors import read_sensors, read_site
-from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage
+from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage, usd_border
 from isaaclab_mirror.formats.usd.topology import JointRecord, Topology, TreeNode, read_joint_records, read_topology
 from isaaclab_mirror.formats.usd.values import number, value
 from isaaclab_mirror.robot.constraints import Loop, Mimic
@@ -62,14 +62,24 @@ def read_usd(
 
     `hull_of` gives the convex hull of a mesh, `physx_masses` what PhysX makes of bodies: asked where mass needs it.
     """
-    stage = open_stage(file, options, found)
+    with usd_border(file):
+        return _read(open_stage(file, options, found), fidelity, hull_of, physx_masses)
+
+
+def _read(
+    stage: UsdRobotStage,
+    fidelity: Fidelity,
+    hull_of: Callable[[MeshAsset], MeshAsset],
+    physx_masses: PhysxMasses | None,
+) -> ReadRobot:
+    found = stage.found
     topology = read_topology(stage, read_joint_records(stage))
     for joint, why in topology.dropped:
         fidelity.lost("joints", why)
         found.info("E029", stage.source(joint.record.prim), f"the joint is left out: {why}")
     link_names, joint_names = _names(stage, topology)
     joints, axes_by_prim = _joints(stage, topology, link_names, joint_names)
-    reader = GeomReader(stage, link_names)
+    reader = GeomReader(stage, link_names, hull_of)
     geoms, sites, site_names = _geometry(stage, reader, topology, link_names, fidelity)
     links = _links(stage, topology, link_names, geoms, reader, hull_of, physx_masses, fidelity)
     colliders = {

@@ -100,6 +100,17 @@ class UsdRobotStage:
 
 
 @contextmanager
+def usd_border(file: Path) -> Iterator[None]:
+    """What USD throws over a broken file, when it is opened or only when a value is read, is bad input."""
+    from pxr import Tf
+
+    try:
+        yield
+    except (Tf.ErrorException, UnicodeDecodeError) as error:
+        raise InputError("E010", file, f"USD cannot read it: {_reason(error)}", HINT) from None
+
+
+@contextmanager
 def quiet_usd() -> Iterator[None]:
     """USD's own warnings do not go to stderr: composition errors are read from the stage instead."""
     from pxr import UsdUtils
@@ -121,10 +132,8 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
     """
     from pxr import Sdf, Tf
 
-    try:
+    with usd_border(file):
         first = _newest(Sdf.Layer.FindOrOpen(str(file)))
-    except (Tf.ErrorException, UnicodeDecodeError) as error:
-        raise InputError("E010", file, f"USD cannot read it: {_reason(error)}", HINT) from None
     if first is None:
         raise InputError("E010", file, "USD cannot read it: it is of no USD format", HINT)
     found: dict[str, Path] = {}
@@ -188,7 +197,7 @@ def _report_outside(layers: list[Path], file: Path, found: Diagnostics) -> None:
 
 def open_stage(file: Path, options: ReadOptions, found: Diagnostics) -> UsdRobotStage:
     """Open, choose variants, read units, walk once."""
-    from pxr import Tf, Usd
+    from pxr import Usd
 
     if not file.exists():
         raise InputError("E010", file, "no such file", "check the path")
@@ -199,10 +208,7 @@ def open_stage(file: Path, options: ReadOptions, found: Diagnostics) -> UsdRobot
     with quiet_usd():
         layers, missing = used_layers(file, options.allow_outside)
         _report_outside(layers, file, found)
-        try:
-            stage = Usd.Stage.Open(str(file))
-        except (Tf.ErrorException, UnicodeDecodeError) as error:
-            raise InputError("E010", file, f"USD cannot read it: {_reason(error)}", HINT) from None
+        stage = Usd.Stage.Open(str(file))
         _select_variants(stage, file, options, found)
         result = UsdRobotStage(stage, file, options, found, tuple(layers), tuple(missing))
         _report_composition(result)
