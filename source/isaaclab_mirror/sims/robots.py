@@ -77,7 +77,7 @@ def home_pose(robot: Robot) -> Pose:
 
 
 def home_positions(robot: Robot) -> dict[str, float]:
-    """Where every joint starts [rad or m]: the keyframe `home`, the source's initial position, else zero in limits."""
+    """Where every joint starts [rad or m]: the keyframe `home`, else the source's, in its limits."""
     raw = _home_keyframe(robot)
     place = 0
     result: dict[str, float] = {}
@@ -88,19 +88,19 @@ def home_positions(robot: Robot) -> dict[str, float]:
                 result.update(dict.fromkeys(axis_names(axis), 0.0))
                 place += 4
                 continue
-            result[axis.name] = _start(robot, axis) if raw is None else raw[place]
+            result[axis.name] = _start(axis) if raw is None else raw[place]
             place += 1
     return result
 
 
-def _start(robot: Robot, axis: Axis) -> float:
-    """As `formats/mjcf` writes `home`: an authored position is kept, zero is moved into the limits."""
-    if axis.initial_position is not None:
-        return axis.initial_position
+def _start(axis: Axis) -> float:
+    """The authored position or zero, moved into the limits: PhysX throws what starts outside them."""
     reference = axis.mujoco.get("ref", 0.0)
     start = float(reference) if isinstance(reference, int | float) else 0.0
+    if axis.initial_position is not None:
+        start = axis.initial_position
     limits = axis.limits
-    if robot.dialect == "physx" and limits.lower is not None and limits.upper is not None:
+    if limits.lower is not None and limits.upper is not None:
         return min(max(start, limits.lower), limits.upper)
     return start
 

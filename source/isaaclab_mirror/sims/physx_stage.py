@@ -1,0 +1,306 @@
+"""The stage that PhysX is given: the robot's own file under a layer with our settings. pxr only, no ovphysx.
+
+What the layer says: the reader's units and variants, the scene's settings, iteration counts, no sleeping, contact
+reports, a drive on every joint (so that gains can be written), colliders out of instances (whose materials PhysX
+0.7.0 drops), a ground plane on request, and a rail under a robot that a movable joint ties to the world (which PhysX
+would weld).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isaaclab_mirror.diagnostics import Diagnostics, InputError
+from isaaclab_mirror.formats.options import ReadOptions
+from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage, quiet_usd
+from isaaclab_mirror.robot.joints import JointType
+from isaaclab_mirror.robot.model import Robot
+from isaaclab_mirror.rotations import Quat, Vec3, quat_conjugate, rotate
+from isaaclab_mirror.sims.robots import home_positions
+from isaaclab_mirror.sims.settings import Ground, SimSettings
+
+if TYPE_CHECKING:
+    from pxr import Sdf, Usd
+
+OURS = "isaaclab_mirror_"
+"""Prims of ours begin with this."""
+RAIL_KG = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhysxStage:
+    """A file for PhysX and how to read what comes back."""
+
+    file: Path
+    scope: str
+    """Prim that holds the whole robot: what is cloned. `/` where no prim does."""
+    scope_pos: Vec3
+    """Its world position [stage units]."""
+    scope_quat_wxyz: Quat
+    link_paths: dict[str, str]
+    """Link name → prim path."""
+    joint_paths: dict[str, str]
+    """Axis name → path of its joint prim."""
+    metres: float
+    kilograms: float
+    up_wxyz: Quat
+    """Turns the stage's up axis to +z."""
+
+
+def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: Path) -> PhysxStage:
+    """Write the layer into `folder`."""
+    from pxr import Sdf, Usd, UsdGeom, UsdPhysics
+
+    if robot.source is None or not robot.source.file.is_file():
+        where = str(robot.source or robot.name)
+        raise InputError("E058", where, "PhysX loads USD files, and the robot comes from none", "give the file")
+    source = open_stage(robot.source.file, read, Diagnostics())
+    file = folder / "stage.usda"
+    with quiet_usd():
+        layer = Sdf.Layer.CreateNew(str(file))
+        layer.TransferContent(source.stage.GetSessionLayer())  # variant selections, no asset paths
+        layer.subLayerPaths = [source.stage.GetRootLayer().realPath]
+        stage = Usd.Stage.Open(layer)
+        UsdGeom.SetStageMetersPerUnit(stage, source.metres)
+        UsdPhysics.SetStageKilogramsPerUnit(stage, source.kilograms)
+        UsdGeom.SetStageUpAxis(stage, UsdGeom.GetStageUpAxis(source.stage))
+        links = {link.name: str(link.extras["usd:path"]) for link in robot.links if "usd:path" in link.extras}
+        axes = {axis.name: axis.source.where for axis in robot.axes() if axis.source is not None}
+        roots = [record.path.pathString for record in source.roots]
+        scope = _scope(stage, [*links.values(), *axes.values()], roots)
+        _put_scene(stage, source, settings)
+        _put_bodies(stage, source, settings)
+        _put_joints(stage, robot, source.metres)
+        _free_colliders(stage)
+        if robot.joints[0].parent is None and robot.joints[0].axes:
+            _put_rail(stage, scope, str(axes[robot.joints[0].axes[0].name]), roots, settings)
+        elif _base_differs(robot, source, read):
+            _put_base(stage, scope, links[robot.links[0].name], source, is_fixed(robot), settings)
+        if settings.ground is not None:
+            _put_ground(stage, source, settings.ground)
+        placed = source.cache.GetLocalToWorldTransform(source.stage.GetPrimAtPath(scope))
+        layer.Save()
+    position, turn = placed.ExtractTranslation(), placed.RemoveScaleShear().ExtractRotationQuat()
+    x, y, z = turn.GetImaginary()
+    return PhysxStage(
+        file=file,
+        scope=scope,
+        scope_pos=(position[0], position[1], position[2]),
+        scope_quat_wxyz=(turn.GetReal(), x, y, z),
+        link_paths=links,
+        joint_paths=axes,
+        metres=source.metres,
+        kilograms=source.kilograms,
+        up_wxyz=source.up_wxyz,
+    )
+
+
+def _scope(stage: Usd.Stage, paths: Sequence[str], roots: Sequence[str]) -> str:
+    """The nearest prim above all links, joints and, if it holds them, the articulation's root."""
+    from pxr import Sdf
+
+    common = Sdf.Path(paths[0]).GetParentPath()
+    for path in paths[1:]:
+        common = common.GetCommonPrefix(Sdf.Path(path).GetParentPath())
+    for root in map(Sdf.Path, roots):
+        if common.HasPrefix(root):
+            common = common.GetCommonPrefix(root)
+    return str(common)
+
+
+def _apply(prim: Usd.Prim, api: str) -> None:
+    if api not in prim.GetPrimTypeInfo().GetAppliedAPISchemas():
+        prim.AddAppliedSchema(api)
+
+
+def _set(prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, value: Any) -> None:
+    prim.CreateAttribute(name, kind, custom=False).Set(value)
+
+
+def _put_scene(stage: Usd.Stage, source: UsdRobotStage, settings: SimSettings) -> None:
+    from pxr import Gf, Sdf, UsdPhysics
+
+    kinds = Sdf.ValueTypeNames
+    scenes = [stage.GetPrimAtPath(record.path) for record in source.scenes if not record.prim.IsInstanceProxy()]
+    if not scenes:
+        scenes = [UsdPhysics.Scene.Define(stage, f"/{OURS}scene").GetPrim()]
+    size = math.sqrt(sum(g * g for g in settings.gravity))
+    direction = tuple(g / size for g in settings.gravity) if size else (0.0, 0.0, -1.0)
+    down = rotate(quat_conjugate(source.up_wxyz), direction)  # type: ignore[arg-type]
+    for prim in scenes:
+        _apply(prim, "PhysxSceneAPI")
+        scene = UsdPhysics.Scene(prim)
+        scene.CreateGravityDirectionAttr().Set(Gf.Vec3f(*down))
+        scene.CreateGravityMagnitudeAttr().Set(size / source.metres)
+        ext = settings.external_forces_every_iteration
+        _set(prim, "physxScene:solverType", kinds.Token, settings.solver)
+        _set(prim, "physxScene:enableExternalForcesEveryIteration", kinds.Bool, ext)
+        _set(prim, "physxScene:enableGPUDynamics", kinds.Bool, False)
+        _set(prim, "physxScene:broadphaseType", kinds.Token, "MBP")
+        _set(prim, "physxScene:bounceThreshold", kinds.Float, settings.bounce_threshold_mps / source.metres)
+        offset, distance = settings.friction_offset_threshold_m, settings.friction_correlation_distance_m
+        _set(prim, "physxScene:frictionOffsetThreshold", kinds.Float, offset / source.metres)
+        _set(prim, "physxScene:frictionCorrelationDistance", kinds.Float, distance / source.metres)
+
+
+def _put_bodies(stage: Usd.Stage, source: UsdRobotStage, settings: SimSettings) -> None:
+    """Iteration counts, contact reports; nothing sleeps: a sleeping robot does not feel small targets."""
+    from pxr import Sdf
+
+    for record in source.roots:
+        _put_articulation(stage.GetPrimAtPath(record.path), settings)
+    for path in source.bodies:
+        prim = stage.GetPrimAtPath(path)
+        if not prim or prim.IsInstanceProxy():
+            continue
+        _apply(prim, "PhysxRigidBodyAPI")
+        _apply(prim, "PhysxContactReportAPI")
+        _set(prim, "physxRigidBody:sleepThreshold", Sdf.ValueTypeNames.Float, 0.0)
+        _set(prim, "physxContactReport:threshold", Sdf.ValueTypeNames.Float, 0.0)
+
+
+def _put_articulation(prim: Usd.Prim, settings: SimSettings) -> None:
+    from pxr import Sdf
+
+    kinds = Sdf.ValueTypeNames
+    _apply(prim, "PhysxArticulationAPI")
+    _set(prim, "physxArticulation:solverPositionIterationCount", kinds.Int, settings.position_iterations)
+    _set(prim, "physxArticulation:solverVelocityIterationCount", kinds.Int, settings.velocity_iterations)
+    _set(prim, "physxArticulation:sleepThreshold", kinds.Float, 0.0)
+    _set(prim, "physxArticulation:stabilizationThreshold", kinds.Float, 0.0)
+
+
+def _put_joints(stage: Usd.Stage, robot: Robot, metres: float) -> None:
+    """A drive on every hinge and slide, because PhysX takes gains only where one is; and the start in its limits.
+
+    A joint that starts outside its limits is thrown into them: the first step, which PhysX takes to warm up, would
+    leave the robot in pieces.
+    """
+    from pxr import Sdf
+
+    home = home_positions(robot)
+    units = {"PhysicsRevoluteJoint": ("angular", 180 / math.pi), "PhysicsPrismaticJoint": ("linear", 1 / metres)}
+    for axis in robot.axes():
+        prim = stage.GetPrimAtPath(axis.source.where) if axis.source is not None else None
+        if not prim or prim.IsInstanceProxy() or str(prim.GetTypeName()) not in units:
+            continue
+        instance, unit = units[str(prim.GetTypeName())]
+        _apply(prim, f"PhysicsDriveAPI:{instance}")
+        _apply(prim, f"PhysicsJointStateAPI:{instance}")
+        kind = Sdf.ValueTypeNames.Float
+        _set(prim, f"state:{instance}:physics:position", kind, home[axis.name] * unit)
+        _set(prim, f"state:{instance}:physics:velocity", kind, 0.0)
+
+
+def _free_colliders(stage: Usd.Stage) -> None:
+    """Instances that hold colliders become plain prims; what is nested shows when the outer one is opened."""
+    from pxr import Usd
+
+    while True:
+        closed = [
+            prim
+            for prim in stage.Traverse()
+            if prim.IsInstance()
+            and any(
+                "PhysicsCollisionAPI" in below.GetPrimTypeInfo().GetAppliedAPISchemas()
+                for below in Usd.PrimRange(prim, Usd.TraverseInstanceProxies())
+            )
+        ]
+        if not closed:
+            return
+        for prim in closed:
+            prim.SetInstanceable(False)
+
+
+def _put_rail(stage: Usd.Stage, scope: str, joint: str, roots: Sequence[str], settings: SimSettings) -> None:
+    """A fixed link between the world and a movable joint: PhysX welds such a joint, its author meant it to move."""
+    from pxr import Sdf, UsdGeom, UsdPhysics
+
+    rail = UsdGeom.Xform.Define(stage, Sdf.Path(scope).AppendChild(f"{OURS}rail"))
+    rail.SetResetXformStack(True)
+    prim = rail.GetPrim()
+    for api in ("PhysicsRigidBodyAPI", "PhysicsMassAPI"):
+        _apply(prim, api)
+    mass = UsdPhysics.MassAPI(prim)
+    mass.CreateMassAttr().Set(RAIL_KG)
+    mass.CreateDiagonalInertiaAttr().Set((1.0, 1.0, 1.0))
+    weld = UsdPhysics.FixedJoint.Define(stage, Sdf.Path(scope).AppendChild(f"{OURS}weld"))
+    weld.CreateBody1Rel().SetTargets([prim.GetPath()])
+    moved = UsdPhysics.Joint(stage.GetPrimAtPath(joint))
+    free = moved.GetBody1Rel() if moved.GetBody0Rel().GetTargets() else moved.GetBody0Rel()
+    free.SetTargets([prim.GetPath()])
+    _move_root(stage, scope, roots, settings)
+
+
+def _move_root(stage: Usd.Stage, target: str, roots: Sequence[str], settings: SimSettings) -> None:
+    """The articulation's root on one prim, and on no other."""
+    for root in roots:
+        if root != target:
+            stage.GetPrimAtPath(root).RemoveAppliedSchema("PhysicsArticulationRootAPI")
+            stage.GetPrimAtPath(root).RemoveAppliedSchema("PhysxArticulationAPI")
+    prim = stage.GetPrimAtPath(target)
+    _apply(prim, "PhysicsArticulationRootAPI")
+    _put_articulation(prim, settings)
+
+
+def is_fixed(robot: Robot) -> bool:
+    """Whether PhysX shall hold the root of the articulation: welded, or on a rail."""
+    return robot.joints[0].type is not JointType.FLOATING
+
+
+def _base_differs(robot: Robot, source: UsdRobotStage, read: ReadOptions) -> bool:
+    """Whether the caller decided about the base, or PhysX would not hold a base that the model holds.
+
+    An articulation's root on a body leaves that body floating, whatever joint ties it to the world.
+    """
+    on_body = any(record.path in source.bodies for record in source.roots)
+    return read.fix_base is not None or (is_fixed(robot) and on_body)
+
+
+def _put_base(
+    stage: Usd.Stage, scope: str, root: str, source: UsdRobotStage, fixed: bool, settings: SimSettings
+) -> None:
+    """A base held or freed against what the file says."""
+    from pxr import Sdf, UsdPhysics
+
+    roots = [str(record.path) for record in source.roots if record.path.HasPrefix(scope)]
+    for record in source.joints:
+        joint = UsdPhysics.Joint(record.prim)
+        ends = [[str(t) for t in rel.GetTargets()] for rel in (joint.GetBody0Rel(), joint.GetBody1Rel())]
+        if ends in ([[], [root]], [[root], []]):
+            stage.GetPrimAtPath(record.path).SetActive(False)
+            roots = [path for path in roots if path != str(record.path)]
+    if fixed:
+        weld = UsdPhysics.FixedJoint.Define(stage, Sdf.Path(scope).AppendChild(f"{OURS}weld"))
+        weld.CreateBody1Rel().SetTargets([root])
+        _move_root(stage, scope, roots, settings)
+    else:
+        _move_root(stage, root, roots, settings)
+
+
+def _put_ground(stage: Usd.Stage, source: UsdRobotStage, ground: Ground) -> None:
+    from pxr import Gf, Sdf, UsdGeom, UsdPhysics, UsdShade
+
+    kinds = Sdf.ValueTypeNames
+    material = UsdShade.Material.Define(stage, f"/{OURS}ground_material")
+    prim = material.GetPrim()
+    _apply(prim, "PhysicsMaterialAPI")
+    _apply(prim, "PhysxMaterialAPI")
+    physics = UsdPhysics.MaterialAPI(prim)
+    physics.CreateStaticFrictionAttr().Set(ground.material.static_friction)
+    physics.CreateDynamicFrictionAttr().Set(ground.material.dynamic_friction)
+    physics.CreateRestitutionAttr().Set(ground.material.restitution)
+    _set(prim, "physxMaterial:frictionCombineMode", kinds.Token, ground.material.friction_combine.value)
+    _set(prim, "physxMaterial:restitutionCombineMode", kinds.Token, ground.material.restitution_combine.value)
+    plane = UsdGeom.Plane.Define(stage, f"/{OURS}ground")
+    plane.CreateAxisAttr().Set(UsdGeom.GetStageUpAxis(stage))
+    place = rotate(quat_conjugate(source.up_wxyz), (0.0, 0.0, ground.height_m / source.metres))
+    plane.AddTranslateOp().Set(Gf.Vec3d(*place))
+    _apply(plane.GetPrim(), "PhysicsCollisionAPI")
+    UsdShade.MaterialBindingAPI.Apply(plane.GetPrim()).Bind(
+        material, bindingStrength=UsdShade.Tokens.weakerThanDescendants, materialPurpose="physics"
+    )
