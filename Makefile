@@ -2,7 +2,7 @@
 PYTHON ?= python3
 # PhysX (Linux, glibc ≥ 2.35) weighs bodies whose mass its own cooking of meshes decides; without it the rest works.
 # In one step with the rest, so that pip finds versions which suit all.
-EXTRAS ?= dev,physx
+EXTRAS ?= dev,physx,emulate,policy,report,view
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -17,7 +17,7 @@ $(INSTALLED): pyproject.toml
 	@echo "Installing isaaclab-mirror[$(EXTRAS)] into $(VENV): two to four minutes the first time"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]' \
 	|| { echo "No PhysX for this machine: installing without it"; \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,emulate,policy,report,view]'; }
 	@touch $@
 
 demo: install

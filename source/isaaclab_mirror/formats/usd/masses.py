@@ -127,7 +127,8 @@ def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom])
     axes = quat(body.prim, "physics:principalAxes")
     has_mass = mass is not None and mass > 0.0
     has_moments = diagonal is not None and any(diagonal)
-    if has_mass and has_moments and axes is not None and vec3(body.prim, "physics:centerOfMass", stage.file) is not None:
+    centre = vec3(body.prim, "physics:centerOfMass", stage.file)
+    if has_mass and has_moments and axes is not None and centre is not None:
         return False
     colliders = [read for read in geoms if read.geom.collision is not None]
     if any(read.record.type_name in ("Mesh", "Cone") for read in colliders):
