@@ -1,0 +1,1 @@
+"""One loader per kind of file: each returns a Contract."""
