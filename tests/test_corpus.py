@@ -12,12 +12,16 @@ import pytest
 from isaaclab_mirror import ConversionOptions, InputError, ReadOptions, convert
 
 FEW = (
+    "corpus/arm26",
     "corpus/cartpole",
     "corpus/ur5e",
     "corpus-layered/go2_flat_urdf",
     "corpus-native/gate_sliding",
     "corpus-native/flying_cube",
 )
+
+BEYOND_MUJOCO = {"corpus-layered/tiago_urdf/truth.json": {"inertia"}}
+"""Moments that PhysX moves and MuJoCo refuses to load (docs/decisions/0006)."""
 
 pytestmark = pytest.mark.shared
 
@@ -65,4 +69,5 @@ def test_every_robot_of_a_corpus_passes(shared: Path, tmp_path: Path, corpus: st
         str(t.relative_to(shared)): failures(shared, t, tmp_path)
         for t in sorted((shared / corpus).rglob("truth*.json"))
     }
-    assert {robot: why for robot, why in found.items() if why} == {}
+    missed = {robot: {each.split(":")[0] for each in why} for robot, why in found.items() if why}
+    assert missed == {robot: why for robot, why in BEYOND_MUJOCO.items() if robot.startswith(f"{corpus}/")}, found

@@ -154,8 +154,10 @@ def test_a_mujoco_tendon_is_kept_to_the_number(usda: Usda):
     tendon = prim(
         "MjcTendon", "cable", "rel mjc:path = [</robot/elbow>]", "double[] mjc:path:coef = [0.5]",
         'uniform token mjc:type = "fixed"', "double mjc:frictionloss = 0.3",
+        "color4f mjc:rgba = (0.5, 0.25, 0, 1)",
     )  # fmt: skip
     made = usda.convert(arm(apis=("MjcJointAPI",), more=(tendon,)))
+    assert made.model.tendon_rgba[0].tolist() == [0.5, 0.25, 0, 1]  # a Gf vector, not an array
     assert made.model.tendon_frictionloss[0] == pytest.approx(0.3)
     assert made.model.wrap_prm.tolist() == [0.5]
 

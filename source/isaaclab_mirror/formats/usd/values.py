@@ -97,7 +97,7 @@ def reals(prim: Usd.Prim, name: str, default: tuple[float, ...] = ()) -> tuple[f
     found = authored(prim, name)
     if found is None:
         return default
-    if isinstance(found, str) or not hasattr(found, "__iter__"):
+    if isinstance(found, str) or not hasattr(found, "__getitem__"):  # Gf's vectors have no __iter__
         raise InputError("E014", _place(prim, name), f"expected numbers, found {found!r}", "author an array")
     return tuple(_float(prim, name, c) for c in found)
 
