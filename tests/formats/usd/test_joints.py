@@ -157,7 +157,8 @@ def test_a_mujoco_tendon_is_kept_to_the_number(usda: Usda):
         "color4f mjc:rgba = (0.5, 0.25, 0, 1)",
     )  # fmt: skip
     made = usda.convert(arm(apis=("MjcJointAPI",), more=(tendon,)))
-    assert made.model.tendon_rgba[0].tolist() == [0.5, 0.25, 0, 1]  # a Gf vector, not an array
+    (read,) = usda.read(usda.folder / "robot.usda").robot.tendons
+    assert read.mujoco["rgba"] == (0.5, 0.25, 0, 1)  # a Gf vector, not an array; MJCF has no colour for fixed tendons
     assert made.model.tendon_frictionloss[0] == pytest.approx(0.3)
     assert made.model.wrap_prm.tolist() == [0.5]
 
