@@ -288,6 +288,10 @@ class MujocoSim:
         """Of every link [kg]."""
         return self.model.body_mass[self.robot.bodies].copy()
 
+    def centers_of_mass(self) -> Array:
+        """Of every link in its own frame [m]."""
+        return self.model.body_ipos[self.robot.bodies].copy()
+
     def mass_matrix(self) -> Array:
         """See `Simulator.mass_matrix`."""
         self._open()

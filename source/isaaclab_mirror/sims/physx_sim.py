@@ -272,6 +272,10 @@ class PhysxSim:
         """Of every link [kg], as PhysX has them."""
         return self._open().read("BODY_MASS")[0][self._columns.links].astype(float) * self._frames.kilograms
 
+    def centers_of_mass(self) -> Array:
+        """Of every link in its own frame [m], as PhysX has them."""
+        return self._reader.coms.copy()
+
     def mass_matrix(self) -> Array:
         """See `Simulator.mass_matrix`."""
         self._open()

@@ -20,7 +20,7 @@ from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage, quiet_u
 from isaaclab_mirror.robot.joints import JointType
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Quat, Vec3, quat_conjugate, rotate
-from isaaclab_mirror.sims.robots import home_positions
+from isaaclab_mirror.sims.robots import LOCKED, home_positions
 from isaaclab_mirror.sims.settings import Ground, SimSettings
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 OURS = "isaaclab_mirror_"
 """Prims of ours begin with this."""
 RAIL_KG = 1.0
+ACTING = ("PhysicsDriveAPI", "PhysicsLimitAPI", "PhysicsJointStateAPI", "PhysxLimitAPI", "PhysxMimicJointAPI")
+ACTING += ("PhysxTendonAxis", "PhysxTendonAttachment", "PhysxJointAxisAPI", "NewtonMimicAPI")
+"""What a joint that cannot move has no use for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,7 @@ def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: 
         _put_bodies(stage, source, settings)
         _put_joints(stage, robot, source.metres)
         _free_colliders(stage)
+        _lock_joints(stage, robot)
         if robot.joints[0].parent is None and robot.joints[0].axes:
             _put_rail(stage, scope, str(axes[robot.joints[0].axes[0].name]), roots, settings)
         elif _base_differs(robot, source, read):
@@ -194,6 +198,23 @@ def _put_joints(stage: Usd.Stage, robot: Robot, metres: float) -> None:
         kind = Sdf.ValueTypeNames.Float
         _set(prim, f"state:{instance}:physics:position", kind, home[axis.name] * unit)
         _set(prim, f"state:{instance}:physics:velocity", kind, 0.0)
+
+
+def _lock_joints(stage: Usd.Stage, robot: Robot) -> None:
+    """Joints that the model has rigid (`robots.locked`) become fixed joints, and then no collider touches."""
+    from pxr import UsdPhysics
+
+    paths = [str(path) for joint in robot.joints for path in joint.extras.get(LOCKED, ())]  # type: ignore[attr-defined]
+    for path in paths:
+        prim = stage.GetPrimAtPath(path)
+        for api in prim.GetPrimTypeInfo().GetAppliedAPISchemas():
+            if api.startswith(ACTING):
+                prim.RemoveAppliedSchema(api)
+        prim.SetTypeName("PhysicsFixedJoint")
+    if any(LOCKED in joint.extras for joint in robot.joints):
+        for prim in stage.Traverse():
+            if prim.HasAPI(UsdPhysics.CollisionAPI) and not prim.GetName().startswith(OURS):
+                UsdPhysics.CollisionAPI(prim).GetCollisionEnabledAttr().Set(False)
 
 
 def _free_colliders(stage: Usd.Stage) -> None:

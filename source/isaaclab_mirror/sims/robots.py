@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.formats.options import ReadOptions
 from isaaclab_mirror.physics.dynamics import effective_inertias
+from isaaclab_mirror.robot.constraints import CollisionFilter
 from isaaclab_mirror.robot.drives import Drive, DriveType, Transmission
 from isaaclab_mirror.robot.joints import Axis, AxisKind, JointType
 from isaaclab_mirror.robot.model import Robot
@@ -175,6 +176,37 @@ def with_gains(robot: Robot, stiffness: Mapping[str, float], damping: Mapping[st
                 axes.append(axis)
         joints.append(replace(joint, axes=tuple(axes)))
     return replace(robot, joints=tuple(joints), actuators=())
+
+
+LOCKED = "isaaclab_mirror:locked"
+"""In a joint's extras: the prims of the axes that `locked` took from it."""
+
+
+def locked(robot: Robot, free: Collection[str]) -> Robot:
+    """The robot with every joint rigid at zero but those named, and nothing touching: PhysX is told so too."""
+    joints = [
+        replace(
+            joint,
+            type=JointType.FIXED,
+            axes=(),
+            extras={**joint.extras, LOCKED: tuple(a.source.where for a in joint.axes if a.source is not None)},
+        )
+        if joint.axes and not any(axis.name in free for axis in joint.axes)
+        else joint
+        for joint in robot.joints
+    ]
+    kept = {axis.name for joint in joints for axis in joint.axes}
+    return replace(
+        robot,
+        joints=tuple(joints),
+        geoms=tuple(replace(geom, collision=None) for geom in robot.geoms),
+        actuators=tuple(a for a in robot.actuators if a.target in kept),
+        mimics=(),
+        tendons=(),
+        keyframes=(),
+        sensors=(),
+        collision_filter=CollisionFilter(),
+    )
 
 
 def joint_limits(robot: Robot) -> Array:

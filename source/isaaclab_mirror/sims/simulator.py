@@ -88,6 +88,10 @@ class Simulator(Protocol):
         """Of every link [kg], (links,)."""
         ...
 
+    def centers_of_mass(self) -> Array:
+        """Of every link in its own frame [m], (links, 3)."""
+        ...
+
     def mass_matrix(self) -> Array:
         """(env_count, n, n), armature included; M u̇ + bias = τ.
 
@@ -173,7 +177,10 @@ def put_joint_values(engine: str, what: str, values: JointValues, names: Sequenc
     staged: list[tuple[int, Array]] = []
     for name, value in values.items():
         column = name_index(engine, "joint", name, names)
-        numbers = np.asarray(value, dtype=float)
+        try:
+            numbers = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError("E052", engine, f"{what} of joint {name!r} is no number") from None
         if numbers.ndim > 1 or (numbers.ndim == 1 and len(numbers) not in (1, count)):
             raise InputError("E052", engine, f"{what} of {name!r} has shape {numbers.shape} for {count} environments")
         if not np.isfinite(numbers).all():

@@ -1,0 +1,200 @@
+"""Sensors of the scene: contact forces with a short history and air times, rays against the ground, frames of links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isaaclab_mirror.adapter.arrays import Array, combine_frames, multiply, rotate, yaw_quat
+from isaaclab_mirror.contract.contract import Contract, EntityKind, SceneEntity
+from isaaclab_mirror.contract.matching import match_names
+from isaaclab_mirror.diagnostics import InputError
+
+if TYPE_CHECKING:
+    from isaaclab_mirror.adapter.world import World
+
+
+class ContactSensor:
+    """Net contact force of some of the robot's links over the last physics steps, and how long each has (not) touched.
+
+    Updated once per physics step; an environment that steps several at once updates it once, with the time elapsed.
+    """
+
+    def __init__(self, entity: SceneEntity, body_names: Sequence[str], env_count: int) -> None:
+        leaf = entity.prim_path.rstrip("/").rpartition("/")[2] or ".*"
+        patterns = leaf if leaf != "Robot" else ".*"
+        self.body_names = match_names(patterns, body_names, f"scene.{entity.name}.prim_path")
+        self._columns = np.array([list(body_names).index(name) for name in self.body_names], dtype=int)
+        config = entity.config
+        self._threshold = float(config.get("force_threshold") or 1.0)
+        length = max(int(config.get("history_length") or 0), 1)
+        bodies = len(self.body_names)
+        self.forces = np.zeros((env_count, length, bodies, 3))
+        """[N], newest first."""
+        self.current_air_time = np.zeros((env_count, bodies))
+        self.last_air_time = np.zeros((env_count, bodies))
+        self.current_contact_time = np.zeros((env_count, bodies))
+        self.last_contact_time = np.zeros((env_count, bodies))
+
+    def reset(self, env_ids: Array | slice) -> None:
+        """Forget these environments' past."""
+        self.forces[env_ids] = 0.0
+        for times in (self.current_air_time, self.last_air_time, self.current_contact_time, self.last_contact_time):
+            times[env_ids] = 0.0
+
+    def update(self, world: World, elapsed_s: float) -> None:
+        """Take the forces of the step just done."""
+        state = world.robot.state
+        force = state.contact_force_w[:, world.layout.bodies[self._columns]]
+        if self.forces.shape[1] > 1:
+            self.forces[:, 1:] = self.forces[:, :-1].copy()
+        self.forces[:, 0] = np.nan_to_num(force)
+        touching = np.linalg.norm(self.forces[:, 0], axis=-1) > self._threshold
+        landed = touching & (self.current_air_time > 0.0)
+        left = ~touching & (self.current_contact_time > 0.0)
+        self.last_air_time = np.where(landed, self.current_air_time + elapsed_s, self.last_air_time)
+        self.last_contact_time = np.where(left, self.current_contact_time + elapsed_s, self.last_contact_time)
+        self.current_air_time = np.where(touching, 0.0, self.current_air_time + elapsed_s)
+        self.current_contact_time = np.where(touching, self.current_contact_time + elapsed_s, 0.0)
+
+    def strongest(self) -> Array:
+        """Largest force of each body over the history [N], (env_count, bodies)."""
+        return np.linalg.norm(self.forces, axis=-1).max(axis=1)
+
+    def first_contact(self, dt: float) -> Array:
+        """Whether a body touched down within the last `dt` seconds."""
+        return (self.current_contact_time > 0.0) & (self.current_contact_time < dt + 1e-8)
+
+    def first_air(self, dt: float) -> Array:
+        """Whether a body left the ground within the last `dt` seconds."""
+        return (self.current_air_time > 0.0) & (self.current_air_time < dt + 1e-8)
+
+
+class RayCaster:
+    """Vertical rays on a grid under a link, against the ground that the scene describes by its heights."""
+
+    body_names: tuple[str, ...] = ()
+
+    def __init__(self, entity: SceneEntity, world: World) -> None:
+        config = entity.config
+        leaf = entity.prim_path.rstrip("/").rpartition("/")[2]
+        names = world.layout.body_names
+        self._body = names.index(leaf) if leaf in names else 0
+        offset: Mapping[str, Any] = config.get("offset") or {}
+        self._pos = np.asarray(offset.get("pos") or (0.0, 0.0, 0.0), dtype=float)
+        self._quat = world.config_quat(offset.get("rot"))
+        self.rays, direction = grid(config.get("pattern_cfg") or {}, f"scene.{entity.name}.pattern_cfg")
+        if abs(direction[2]) < 1e-9 or abs(direction[0]) + abs(direction[1]) > 1e-9:
+            raise InputError("E122", f"scene.{entity.name}", "rays that are not vertical are not supported")
+        alignment = config.get("ray_alignment")
+        if alignment is None:
+            alignment = "yaw" if config.get("attach_yaw_only") else "base"
+        self._alignment = str(alignment)
+
+    def reset(self, env_ids: Array | slice) -> None:
+        """Nothing to forget."""
+
+    def update(self, world: World, elapsed_s: float) -> None:
+        """Computed when asked for."""
+
+    def heights_above(self, world: World) -> Array:
+        """Sensor height above the ground at each ray [m], (env_count, rays)."""
+        robot = world.robot
+        pos, quat = combine_frames(robot.body_pos[:, self._body], robot.body_quat[:, self._body], self._pos, self._quat)
+        match self._alignment:
+            case "yaw":
+                quat = yaw_quat(quat)
+            case "world":
+                quat = np.broadcast_to(np.array([1.0, 0.0, 0.0, 0.0]), quat.shape)
+            case _:
+                pass
+        starts = pos[:, None] + rotate(quat[:, None], np.broadcast_to(self.rays, (len(pos), *self.rays.shape)))
+        return pos[:, 2:] - world.scene.heights(starts[..., :2])
+
+
+def grid(config: Mapping[str, Any], where: str) -> tuple[Array, Array]:
+    """Ray starts (rays, 3) [m] of Isaac Lab's grid pattern, and their direction."""
+    if "resolution" not in config or "size" not in config:
+        raise InputError("E122", where, "only the grid pattern is supported", "write the term as a plugin")
+    step = float(config["resolution"])
+    half_x, half_y = (float(value) / 2.0 for value in config["size"])
+    x = np.arange(-half_x, half_x + 1.0e-9, step)
+    y = np.arange(-half_y, half_y + 1.0e-9, step)
+    outer_first = config.get("ordering", "xy") == "xy"
+    grid_x, grid_y = np.meshgrid(x, y, indexing="xy" if outer_first else "ij")
+    rays = np.stack([grid_x.ravel(), grid_y.ravel(), np.zeros(grid_x.size)], axis=-1)
+    return rays, np.asarray(config.get("direction") or (0.0, 0.0, -1.0), dtype=float)
+
+
+class FrameTransformer:
+    """Frames fixed to links of the robot or of other assets: Isaac Lab's `target_pos_w`, `target_quat_w`."""
+
+    def __init__(self, entity: SceneEntity, world: World) -> None:
+        self._frames: list[tuple[str, str, Array, Array]] = []
+        names: list[str] = []
+        for target in entity.config.get("target_frames") or ():
+            path = str(target["prim_path"])
+            asset, body = owner_of(path, world.contract, world.layout.body_names)
+            offset: Mapping[str, Any] = target.get("offset") or {}
+            pos = np.asarray(offset.get("pos") or (0.0, 0.0, 0.0), dtype=float)
+            self._frames.append((asset, body, pos, world.config_quat(offset.get("rot"))))
+            names.append(str(target.get("name") or body))
+        self.body_names = tuple(names)
+
+    def reset(self, env_ids: Array | slice) -> None:
+        """Nothing to forget."""
+
+    def update(self, world: World, elapsed_s: float) -> None:
+        """Computed when asked for."""
+
+    def target(self, world: World, index: int) -> tuple[Array, Array]:
+        """Position [m] and orientation of one target."""
+        name, body, pos_b, quat_b = self._frames[index]
+        asset = world.asset(name)
+        column = asset.body_names.index(body) if body in asset.body_names else 0
+        pos, quat = asset.body_pos[:, column], asset.body_quat[:, column]
+        return pos + rotate(quat, np.broadcast_to(pos_b, pos.shape)), multiply(
+            quat, np.broadcast_to(quat_b, quat.shape)
+        )
+
+    @property
+    def count(self) -> int:
+        """Number of targets."""
+        return len(self._frames)
+
+
+def owner_of(path: str, contract: Contract, robot_bodies: Sequence[str]) -> tuple[str, str]:
+    """Asset and body that a prim path of a config means."""
+    leaf = path.rstrip("/").rpartition("/")[2]
+    others = [e for e in contract.scene if e.prim_path and path.startswith(e.prim_path)]
+    owner = max(others, key=lambda entity: len(entity.prim_path)).name if others else contract.robot.name
+    if owner == contract.robot.name and leaf not in robot_bodies:
+        raise InputError("E122", path, f"the robot has no link {leaf!r}")
+    return owner, leaf
+
+
+def build_sensors(world: World) -> None:
+    """Make the sensors of the contract that terms can read."""
+    for entity in world.contract.scene:
+        match entity.kind:
+            case EntityKind.CONTACT_SENSOR:
+                if any(entity.prim_path.startswith(e.prim_path) for e in others(world.contract) if e.prim_path):
+                    continue
+                leaf = entity.prim_path.rstrip("/").rpartition("/")[2]
+                names = world.layout.body_names
+                if "Robot" in entity.prim_path.split("/") or leaf in names:
+                    world.sensors[entity.name] = ContactSensor(entity, names, world.env_count)
+            case EntityKind.RAY_CASTER:
+                world.sensors[entity.name] = RayCaster(entity, world)
+            case EntityKind.FRAME_TRANSFORMER:
+                world.sensors[entity.name] = FrameTransformer(entity, world)
+            case _:
+                pass
+
+
+def others(contract: Contract) -> list[SceneEntity]:
+    """Assets beside the robot."""
+    kinds = (EntityKind.ARTICULATION, EntityKind.RIGID_OBJECT, EntityKind.DEFORMABLE)
+    return [entity for entity in contract.scene if entity.kind in kinds]

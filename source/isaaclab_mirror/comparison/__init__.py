@@ -1,0 +1,1 @@
+"""Judging two runs: rows with a limit each, and what they say together."""
