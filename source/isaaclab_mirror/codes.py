@@ -361,10 +361,28 @@ CODES: dict[str, Code] = {
         "Refused.",
         "mirror.toml: error E092: the options file is no TOML: Expected '=' after a key (at line 3, column 5)",
     ),
+    "V001": Code(
+        "kinematic mismatch",
+        "Links, joints, limits, forward or inverse kinematics or Jacobians of the two engines or files differ.",
+        "The validation fails (exit code 1).",
+        "arm.usda: error V001: joint limits: 0.12 rad or m at wrist_1_joint, limit 1e-06 rad or m",
+    ),
+    "V002": Code(
+        "dynamics beyond the tolerance",
+        "Masses, mass matrix, bias, gains, or a motion: free fall, swing, steps, tracking, contact forces, slip.",
+        "The figures are reported; a test that the standard requires fails the validation (exit code 1).",
+        "arm.usda: warning V002: tracking: 0.013 rad at elbow_joint, limit 0.01 rad",
+    ),
     "V003": Code(
         "actuator or tendon without its target",
         "It acts on something that is no part of the robot.",
         "Left out.",
         "hand.usda:/hand/Physics/A_WRJ1: warning V003: the actuator's target is not part of the robot: left out",
+    ),
+    "V004": Code(
+        "contact that differs",
+        "The engines meet the ground differently: at other forces, at another height, or one of them not at all.",
+        "Look at the colliders; the figures are reported.",
+        "dog.usda: warning V004: resting contact force: 0.071 rel, limit 0.05 rel",
     ),
 }

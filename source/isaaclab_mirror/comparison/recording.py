@@ -22,6 +22,15 @@ TICK_S = 0.01
 """Targets change and states are kept about this often."""
 
 
+def hold(position: Array) -> Callable[[float], Array]:
+    """Targets that stay."""
+
+    def targets(_time_s: float) -> Array:
+        return position
+
+    return targets
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trial:
     """One run: from where, for how long, under which targets. Joint arrays are by `Bench.names`."""
@@ -38,14 +47,10 @@ class Trial:
 
     def nudged(self) -> Trial:
         """The same, started `NUDGE` away, its targets unmoved."""
-        targets = self.position_targets
-        if targets is None:
-            held = self.joint_pos
+        import numpy as np
 
-            def targets(_: float) -> Array:
-                return held
-
-        root = None if self.root_pos_w is None else self.root_pos_w + [0.0, 0.0, NUDGE]
+        targets = self.position_targets or hold(self.joint_pos)
+        root = None if self.root_pos_w is None else self.root_pos_w + np.array([0.0, 0.0, NUDGE])
         return replace(self, joint_pos=self.joint_pos + NUDGE, root_pos_w=root, position_targets=targets)
 
 
@@ -204,7 +209,7 @@ class Bench:
 
 
 def _continuous(position: Array, velocity: Array) -> Array:
-    """Without the jumps by 2π of a joint without limits; a slide never jumps by that much in a hundredth of a second."""
+    """Without the jumps by 2π of a joint without limits; no slide jumps by as much in a hundredth of a second."""
     import numpy as np
 
     if len(position) < 2:

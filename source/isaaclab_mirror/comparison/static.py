@@ -1,4 +1,4 @@
-"""Static parity of two simulators of one robot, by name: structure, masses, kinematics, dynamics, limits, drives, IK."""
+"""Static parity of two simulators of one robot, by name: structure, masses, kinematics, dynamics, limits, IK."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _actuator_row(two: Two, titles: tuple[str, str]) -> Row:
     """Joints that one side drives and the other does not."""
     import numpy as np
 
-    driven: list[Array] = []
+    driven: list[NDArray[np.bool_]] = []
     for sim in (two.a, two.b):
         kp, kd = sim.gains()
         driven.append((((kp > 0) | (kd > 0)) & (sim.effort_limits() > 0))[two.columns(sim)])
@@ -349,7 +349,8 @@ def _solve(
 
     from isaaclab_mirror.sims import batched
 
-    q, column, miss = seed.copy(), sim.link_names.index(link), np.inf
+    q: Array = seed.copy()
+    column, miss = sim.link_names.index(link), np.inf
     columns = two.generalized(sim)[-len(two.joints) :]
     zero = np.zeros_like(q)
     for _ in range(iterations):
@@ -360,7 +361,8 @@ def _solve(
         turn = batched.multiply(target[1], now * np.array([1.0, -1.0, -1.0, -1.0]))
         error = np.concatenate([away, 2 * np.sign(turn[0]) * turn[1:]])
         jacobian = sim.jacobian(link)[0][:, columns] * movable
-        step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 1e-2 * np.eye(6), error)
-        q = q + np.clip(step, -0.2, 0.2)
+        push: Array = np.linalg.solve(jacobian @ jacobian.T + 1e-2 * np.eye(6), error)
+        step = np.einsum("ij,i->j", jacobian, push)
+        q = q + step.clip(-0.2, 0.2)
         miss = float(np.linalg.norm(away))
     return q, miss
