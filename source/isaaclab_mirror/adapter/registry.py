@@ -120,14 +120,9 @@ actuator = ACTUATORS.register
 
 BUILT_IN = (
     "observations",
-    "object_observations",
-    "task_observations",
     "joint_actions",
-    "task_space_actions",
     "commands",
     "terminations",
-    "rewards",
-    "task_rewards",
     "events",
     "motor_models",
     "motor_networks",

@@ -6,7 +6,9 @@ what the policy sees of a quaternion is put into its order by `World.policy_quat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import math
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +19,7 @@ from isaaclab_mirror.adapter.arrays import Array, heading, rotate_back
 from isaaclab_mirror.contract.contract import Contract
 from isaaclab_mirror.contract.matching import match_names, no_match
 from isaaclab_mirror.diagnostics import InputError
-from isaaclab_mirror.sims.state import State
+from isaaclab_mirror.sims.state import LinkStates, State
 
 if TYPE_CHECKING:
     from isaaclab_mirror.adapter.action_manager import ActionManager
@@ -225,6 +227,8 @@ class Defaults:
     soft_limits: Array
     velocity_limits: Array
     """Soft: what terms compare speeds with [rad/s or m/s]."""
+    reset_velocity_limits: Array
+    """What reset events clamp joint speeds to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,6 +241,11 @@ class Entity:
     bodies: Any
     joint_names: tuple[str, ...] = ()
     body_names: tuple[str, ...] = ()
+
+    @property
+    def body(self) -> int:
+        """The first of the bodies."""
+        return 0 if isinstance(self.bodies, slice) else int(self.bodies[0])
 
 
 ROBOT = Entity("robot", slice(None), slice(None))
@@ -262,11 +271,17 @@ class World:
         self.commands: dict[str, Command] = {}
         self.sensors: dict[str, Sensor] = {}
         self.actions: ActionManager | None = None
+        length = contract.sim.episode_length_s
+        self.max_episode_steps = math.ceil(length / self.step_dt - 1e-9) if math.isfinite(length) else 2**31
         self.terminated = np.zeros(env_count, dtype=bool)
         self.time_outs = np.zeros(env_count, dtype=bool)
+        self.ends: dict[str, Array] = {}
+        """Each termination term at the end of the last policy step."""
         self.computed_effort = np.zeros((env_count, len(layout.joint_names)), dtype=np.float32)
         self.applied_effort = np.zeros_like(self.computed_effort)
         self.joint_acc = np.zeros((env_count, len(layout.joint_names)))
+        """[rad/s² or m/s²], from the speeds of the last two physics steps."""
+        self.last_joint_vel: Array | None = None
         self._robot: Asset | None = None
         self._others: dict[str, Asset] = {}
 
@@ -274,6 +289,17 @@ class World:
         """Move to this state."""
         self._robot = Asset(state, self.layout, self.gravity, self.defaults)
         self._others.clear()
+
+    @contextlib.contextmanager
+    def imagined(self) -> Generator[None]:
+        """For a moment, the robot at rest in its default pose at the origin: to ask a term for its size."""
+        kept = self._robot
+        self.update(rest_state(self.layout, self.env_count))
+        try:
+            yield
+        finally:
+            self._robot = kept
+            self._others.clear()
 
     @property
     def robot(self) -> Asset:
@@ -369,6 +395,36 @@ def defaults_of(contract: Contract, layout: Layout) -> Defaults:
         limits=limits,
         soft_limits=soft,
         velocity_limits=np.array(speeds) if speeds else np.full(len(names), np.inf),
+        reset_velocity_limits=np.array(speeds) if speeds else np.full(len(names), np.inf),
+    )
+
+
+def rest_state(layout: Layout, env_count: int) -> State:
+    """Zero everywhere, upright."""
+    joints, links = len(layout.back), int(layout.bodies.max(initial=0)) + 1
+    upright = np.array([1.0, 0.0, 0.0, 0.0])
+    zeros, link_zeros = np.zeros((env_count, 3)), np.zeros((env_count, links, 3))
+    at_rest = LinkStates(
+        pos_w=link_zeros,
+        quat_wxyz=np.broadcast_to(upright, (env_count, links, 4)),
+        lin_vel_w=link_zeros,
+        com_lin_vel_w=link_zeros,
+        ang_vel_w=link_zeros,
+    )
+    return State(
+        time_s=np.zeros(env_count),
+        root_pos_w=zeros,
+        root_quat_wxyz=np.broadcast_to(upright, (env_count, 4)),
+        root_lin_vel_w=zeros,
+        root_com_lin_vel_w=zeros,
+        root_ang_vel_w=zeros,
+        joint_names=(),
+        joint_pos=np.zeros((env_count, joints)),
+        joint_vel=np.zeros((env_count, joints)),
+        link_names=(),
+        find_torque=lambda: np.zeros((env_count, joints)),
+        find_contacts=lambda: link_zeros,
+        find_links=lambda: at_rest,
     )
 
 
