@@ -2,7 +2,9 @@
 PYTHON ?= python3
 # PhysX (Linux, glibc ≥ 2.35) weighs bodies whose mass its own cooking of meshes decides; without it the rest works.
 # In one step with the rest, so that pip finds versions which suit all.
-EXTRAS ?= dev,physx,emulate,policy,report,view
+EXTRAS ?= dev,physx,emulate,policy,torch,report,view
+# Policies saved by torch (.pt) need it, ONNX does not. A build for the CPU is enough where the index has one.
+TORCH ?= torch==2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -15,8 +17,8 @@ $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed; choose one: make PYTHON=python3.12 …")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing isaaclab-mirror[$(EXTRAS)] into $(VENV): two to four minutes the first time"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]' \
-	|| { echo "No PhysX for this machine: installing without it"; \
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]' $(TORCH) \
+	|| { echo "No PhysX or no torch for this machine: installing without them"; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,emulate,policy,report,view]'; }
 	@touch $@
 
