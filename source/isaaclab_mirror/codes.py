@@ -331,6 +331,13 @@ CODES: dict[str, Code] = {
         "Refused, with how to install it; the rest works without.",
         "PhysX: error E056: PhysX is not installed (no module 'ovphysx')",
     ),
+    "E057": Code(
+        "PhysX that ended",
+        "The child process that PhysX runs in crashed, was killed, does not answer, or raised what it should not.",
+        "Raised, with robot, what happened and the simulated time; no process is left behind, and the simulator can be "
+        "made again.",
+        "PhysX: error E057: the process that runs 'go2' was killed (SIGKILL) (in 'advance', t = 0.35 s)",
+    ),
     "E058": Code(
         "robot that PhysX does not take",
         "PhysX cannot load the stage, makes no articulation of it, or cannot copy it into several environments.",
@@ -342,6 +349,30 @@ CODES: dict[str, Code] = {
         "`emulate` needs the extra of the same name.",
         "Refused, with how to install it.",
         "MuJoCo: error E059: fidelity emulate is not there: No module named 'numba'",
+    ),
+    "E060": Code(
+        "robot that the emulation cannot step",
+        "Ball joints, several floating bodies: PhysX's step was measured on one articulation of hinges and slides.",
+        "Refused; the static laws (`physx`) run it.",
+        "MuJoCo: error E060: the emulation of PhysX cannot step this model: joint 'hip' is a ball",
+    ),
+    "E061": Code(
+        "left out of the emulation",
+        "A contact between two links, a coupled joint, a tendon: fidelity `emulate` does not know it.",
+        "Kept going without it.",
+        "elbow_mimic: warning E061: left out of the emulation: loops and couplings are not covered",
+    ),
+    "E062": Code(
+        "approximated in the emulation",
+        "A shape for which PhysX's contact points are known only nearly, such as a cylinder or a hull.",
+        "Kept going.",
+        "foot – ground: info E062: approximated in the emulation: a cylinder touches with two points",
+    ),
+    "E063": Code(
+        "emulation that is not compiled",
+        "Without numba PhysX's step runs as plain Python.",
+        "Kept going, some hundred times slower.",
+        "MuJoCo: warning E063: numba is not installed: PhysX's step is interpreted",
     ),
     "E090": Code(
         "option that does not exist",
@@ -360,6 +391,61 @@ CODES: dict[str, Code] = {
         "It cannot be read or is no TOML.",
         "Refused.",
         "mirror.toml: error E092: the options file is no TOML: Expected '=' after a key (at line 3, column 5)",
+    ),
+    "E130": Code(
+        "policy file that cannot be read",
+        "It is empty, cut off, or none of ONNX, TorchScript and the checkpoints of rsl_rl, skrl, rl_games and sb3.",
+        "Refused.",
+        "policy.onnx: error E130: the policy file is empty",
+    ),
+    "E131": Code(
+        "policy that does not fit",
+        "It takes or gives another number of values than the contract's observations and actions have.",
+        "Refused, with the terms and what they add up to.",
+        "policy.onnx: error E131: the policy takes 45 values, the contract's observation has 48 = base_lin_vel 3 + "
+        "base_ang_vel 3 + …",
+    ),
+    "E132": Code(
+        "policy file with code or paths in it",
+        "A pickle that constructs objects, TorchScript that writes files, weights outside the file's folder.",
+        "Refused; nothing of it is run or read.",
+        "model_1500.pt: error E132: the checkpoint holds more than tensors and plain values: it wants os.system",
+    ),
+    "E133": Code(
+        "policy that is not finite",
+        "Its weights or its actions are NaN or infinite.",
+        "Refused, with the value of the observation that is not finite, where one is.",
+        "policy.onnx: error E133: the policy's action 3 is nan in environment 0",
+    ),
+    "E134": Code(
+        "network that is not rebuilt",
+        "A checkpoint whose layers, activation or output are of a kind that is not known.",
+        "Refused; an export to ONNX holds the network itself.",
+        "model_1500.pt: error E134: activation 'snake' is not known",
+    ),
+    "E135": Code(
+        "policy that needs an extra",
+        "ONNX needs the extra `policy`, files of PyTorch the extra `torch`.",
+        "Refused, with how to install it.",
+        "model_1500.pt: error E135: reading it needs PyTorch",
+    ),
+    "E136": Code(
+        "policy that is not there",
+        "The run has no policy file, or the one that was named does not exist.",
+        "Refused, with the places that were looked at.",
+        "run: error E136: there is no policy in the run",
+    ),
+    "E137": Code(
+        "policy that is code",
+        "TorchScript is a program.",
+        "Run, after its text was looked through for operators that reach outside.",
+        "policy.pt: info E137: TorchScript is code: only policies of people you trust should be run",
+    ),
+    "E138": Code(
+        "activation that is a guess",
+        "A checkpoint has the weights alone, and no agent.yaml says which activation stands between the layers.",
+        "elu is taken.",
+        "model_1500.pt: warning E138: no agent.yaml says which activation the network has: elu is taken",
     ),
     "V001": Code(
         "kinematic mismatch",
