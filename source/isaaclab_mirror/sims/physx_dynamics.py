@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.sims import batched
-from isaaclab_mirror.sims.physx_engine import PhysxEngine
+from isaaclab_mirror.sims.physx_engine import Engine
 from isaaclab_mirror.sims.physx_frames import Columns, Frames
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class PhysxDynamics:
     """Reads what PhysX knows of the state that it is in."""
 
-    def __init__(self, engine: PhysxEngine, frames: Frames, columns: Columns, *, floating: bool) -> None:
+    def __init__(self, engine: Engine, frames: Frames, columns: Columns, *, floating: bool) -> None:
         """Units and orders, once."""
         import numpy as np
 

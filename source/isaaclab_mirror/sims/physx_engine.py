@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Sequence
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from isaaclab_mirror.diagnostics import InputError
 
@@ -34,6 +38,22 @@ def require_physx() -> None:
         )
 
 
+class Layout(NamedTuple):
+    """The articulation's order."""
+
+    body_names: tuple[str, ...]
+    dof_names: tuple[str, ...]
+    fixed_base: bool
+
+
+class Advance(NamedTuple):
+    """What came of some steps."""
+
+    steps: int
+    """Taken; the last one included where it exploded."""
+    stable: bool
+
+
 def _start(threads: int | None) -> None:
     """Once per process: schemas, CPU mode, quiet."""
     global _started
@@ -41,7 +61,11 @@ def _start(threads: int | None) -> None:
         return
     import warp
 
-    warp.config.quiet = True  # it prints a word about CUDA at import
+    # It prints a word about CUDA when it starts.
+    if hasattr(warp.config, "log_level"):
+        warp.config.log_level = warp.LOG_ERROR
+    else:
+        warp.config.quiet = True
     import ovphysx
     import ovstage
     from ovphysx.samples.python_samples.schema_support import physx_schema_paths
@@ -53,6 +77,25 @@ def _start(threads: int | None) -> None:
     ovstage.population.register_usd_schemas([*map(str, physx_schema_paths()), str(ovphysx.newton_schema_root())])
     ovphysx.PhysX.set_cpu_mode(True)
     _started = True
+
+
+class Engine(Protocol):
+    """What `PhysxSim` asks of PhysX, in this process (`PhysxEngine`) or in another (`ProcessEngine`)."""
+
+    @property
+    def sensor_paths(self) -> list[str]: ...
+    def articulations(self) -> list[str]: ...
+    def clone(self, source: str, targets: Sequence[str], poses: Sequence[Sequence[float]]) -> None: ...
+    def warm_up(self, articulations: Sequence[str], sensors: Sequence[str]) -> None: ...
+    def layout(self) -> Layout: ...
+    def shape(self, name: str) -> tuple[int, ...]: ...
+    def read(self, name: str) -> Any: ...
+    def read_all(self, names: Sequence[str]) -> list[Any]: ...
+    def write(self, name: str, values: Any, rows: Any = None) -> None: ...
+    def update_kinematics(self) -> None: ...
+    def advance(self, dt_s: float, substeps: int, count: int, limit: float) -> Advance: ...
+    def contact_forces(self) -> Any: ...
+    def close(self) -> None: ...
 
 
 class PhysxEngine:
@@ -73,10 +116,11 @@ class PhysxEngine:
         self._physx: Any = ovphysx.PhysX()
         self._stage: Any = ovstage.Stage(f"isaaclab_mirror_{next(_names)}")
         try:
-            ovstage.population.open_usd(self._stage, str(file), ordinal=1, domains=ovstage.PopulationDomain.ALL)
-            self._stage.advance_write_floor(ordinal=1).wait()
-            self._physx.wait_task(self._physx.attach_ovstage(self._stage, read_ordinal=1))
-            self._physx.wait_all()
+            with _silent(1):
+                ovstage.population.open_usd(self._stage, str(file), ordinal=1, domains=ovstage.PopulationDomain.ALL)
+                self._stage.advance_write_floor(ordinal=1).wait()
+                self._physx.wait_task(self._physx.attach_ovstage(self._stage, read_ordinal=1))
+                self._physx.wait_all()
         except Exception as error:
             self.close()
             raise InputError("E058", "PhysX", f"PhysX cannot load the stage: {_short(error)}") from error
@@ -86,23 +130,28 @@ class PhysxEngine:
         from ovphysx.types import SimObjectType
 
         found: dict[str, None] = {}
-        with self._physx.read_sync(SimObjectType.ARTICULATION, ["dofCount"]) as read:
-            for group in read.groups:
-                found.update(dict.fromkeys(map(str, read.dictionary.get_path_strings(group.prim_list))))
+        with _silent(1, 2), warnings.catch_warnings():  # warp looks for CUDA, which nothing here uses
+            warnings.simplefilter("ignore", RuntimeWarning)
+            with self._physx.read_sync(SimObjectType.ARTICULATION, ["dofCount"]) as read:
+                for group in read.groups:
+                    found.update(dict.fromkeys(map(str, read.dictionary.get_path_strings(group.prim_list))))
         return sorted(found)
 
     def clone(self, source: str, targets: Sequence[str], poses: Sequence[Sequence[float]]) -> None:
         """Copies of a subtree, at absolute poses (x, y, z, qx, qy, qz, qw) of its root."""
-        self._physx.wait_task(self._physx.clone(source, list(targets), anchor_transforms=[tuple(p) for p in poses]))
-        self._physx.wait_all()
+        with _silent(1):
+            task = self._physx.clone(source, list(targets), anchor_transforms=[tuple(p) for p in poses])
+            self._physx.wait_task(task)
+            self._physx.wait_all()
 
     def warm_up(self, articulations: Sequence[str], sensors: Sequence[str]) -> None:
         """PhysX makes its structures; the articulations and contact sensors of all environments are bound."""
         self._paths = list(articulations)
         if sensors:
             self._contacts = self._physx.create_contact_binding(sensor_patterns=list(sensors))
-        self._physx.warmup()
-        self._physx.wait_all()
+        with _silent(1):
+            self._physx.warmup()
+            self._physx.wait_all()
 
     @property
     def sensor_paths(self) -> list[str]:
@@ -118,7 +167,16 @@ class PhysxEngine:
             self._bindings[name] = made
         return made
 
-    def buffer(self, name: str) -> Any:
+    def layout(self) -> Layout:
+        """Names in PhysX's order."""
+        made = self.binding("DOF_POSITION")
+        return Layout(tuple(made.body_names), tuple(made.dof_names), bool(made.is_fixed_base))
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Of a tensor."""
+        return tuple(int(size) for size in self.binding(name).shape)
+
+    def _buffer(self, name: str) -> Any:
         """The float32 (or uint8) array that a tensor is read into, kept from call to call."""
         import numpy as np
 
@@ -131,9 +189,13 @@ class PhysxEngine:
 
     def read(self, name: str) -> Any:
         """A tensor, in a buffer that the next read of it overwrites."""
-        buffer = self.buffer(name)
+        buffer = self._buffer(name)
         self.binding(name).read(buffer)
         return buffer
+
+    def read_all(self, names: Sequence[str]) -> list[Any]:
+        """Several tensors, each as by `read`."""
+        return [self.read(name) for name in names]
 
     def write(self, name: str, values: Any, rows: Any = None) -> None:
         """A whole tensor, or some environments' rows of it (the others' values are not used)."""
@@ -149,9 +211,23 @@ class PhysxEngine:
         """After positions were written: link poses follow."""
         self._physx.update_articulations_kinematic()
 
-    def step(self, dt_s: float) -> None:
-        """One step."""
-        self._physx.step_sync(dt_s)
+    def advance(
+        self, dt_s: float, substeps: int, count: int, limit: float, beat: Callable[[], None] | None = None
+    ) -> Advance:
+        """`count` times `substeps` steps, or until a link is faster than `limit` [stage units/s, rad/s] or not finite.
+
+        `beat` is called after every step.
+        """
+        import numpy as np
+
+        for k in range(count):
+            for _ in range(substeps):
+                self._physx.step_sync(dt_s)
+            if not float(np.abs(self.read("LINK_VELOCITY")).max()) < limit:  # nan fails too
+                return Advance(k + 1, stable=False)
+            if beat is not None:
+                beat()
+        return Advance(count, stable=True)
 
     def contact_forces(self) -> Any:
         """Net normal and friction force of each sensor during the last step, (sensors, 3)."""
@@ -175,6 +251,22 @@ class PhysxEngine:
             self._stage.destroy()
             self._physx.destroy()
             self._physx = self._stage = None
+
+
+@contextlib.contextmanager
+def _silent(*descriptors: int) -> Iterator[None]:
+    """PhysX and warp print warnings, whatever their log level, to stdout too, where a command writes its JSON."""
+    sys.stdout.flush()
+    kept, nowhere = [os.dup(k) for k in descriptors], os.open(os.devnull, os.O_WRONLY)
+    try:
+        for k in descriptors:
+            os.dup2(nowhere, k)
+        yield
+    finally:
+        for k, own in zip(descriptors, kept, strict=True):
+            os.dup2(own, k)
+            os.close(own)
+        os.close(nowhere)
 
 
 def _short(error: Exception) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isaaclab_mirror.sims import batched
-from isaaclab_mirror.sims.physx_engine import PhysxEngine
+from isaaclab_mirror.sims.physx_engine import Engine
 from isaaclab_mirror.sims.physx_frames import Columns, Frames
 from isaaclab_mirror.sims.physx_tensors import PhysxDrives
 from isaaclab_mirror.sims.robots import DriveTable
@@ -33,7 +33,7 @@ class Reader:
 
     def __init__(
         self,
-        engine: PhysxEngine,
+        engine: Engine,
         frames: Frames,
         columns: Columns,
         table: DriveTable,
@@ -54,18 +54,14 @@ class Reader:
         """Environments were reset."""
         self._fresh[rows] = True
 
-    def fastest(self) -> float:
-        """Largest speed of any link after a step; nan where one is not finite."""
-        import numpy as np
-
+    def stepped(self) -> None:
+        """All environments were."""
         self._fresh[:] = False
-        return float(np.abs(self._engine.read("LINK_VELOCITY")).max())
 
     def raw(self) -> Raw:
         """Now."""
-        engine = self._engine
         names = ("DOF_POSITION", "DOF_VELOCITY", "LINK_POSE", "LINK_VELOCITY")
-        return Raw(*(engine.read(name).copy() for name in names))
+        return Raw(*(array.copy() for array in self._engine.read_all(names)))
 
     def state(self, drives: PhysxDrives, time_s: Array) -> State:
         """Now."""

@@ -13,8 +13,9 @@ from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Pose
 from isaaclab_mirror.sims import batched
 from isaaclab_mirror.sims.physx_dynamics import PhysxDynamics
-from isaaclab_mirror.sims.physx_engine import PhysxEngine, require_physx
+from isaaclab_mirror.sims.physx_engine import Engine, PhysxEngine, require_physx
 from isaaclab_mirror.sims.physx_frames import Columns, Frames, clone_poses, columns_of, frames_of
+from isaaclab_mirror.sims.physx_process import STEP_TIMEOUT_S, ProcessEngine
 from isaaclab_mirror.sims.physx_read import Raw, Reader
 from isaaclab_mirror.sims.physx_stage import PhysxStage, write_stage
 from isaaclab_mirror.sims.physx_tensors import PhysxDrives, write_joint_properties
@@ -51,7 +52,8 @@ ENVIRONMENTS = "/isaaclab_mirror_envs"
 class PhysxSim:
     """`env_count` copies of a robot in PhysX; see `Simulator` for what every method promises.
 
-    In this process: a stage that crashes PhysX ends it. `open_physx` runs files of others in a child.
+    In this process, which a stage that crashes PhysX ends, or `isolated` in a child, whose end is an InputError (E057).
+    `open_physx` chooses.
     """
 
     engine = "PhysX"
@@ -66,18 +68,33 @@ class PhysxSim:
         base_pose: Pose | None = None,
         contact_forces: bool = True,
         threads: int | None = None,
+        isolated: bool = False,
+        timeout_s: float = STEP_TIMEOUT_S,
     ) -> None:
-        """Load a USD file, or the file that a robot model was read from (with the same `read` options)."""
+        """Load a USD file, or the file that a robot model was read from (with the same `read` options).
+
+        `timeout_s`: how long an isolated PhysX may take for one step before it is taken for hung.
+        """
+        import numpy as np
+
         require_physx()
         if env_count < 1:
             raise InputError("E052", self.engine, f"env_count is {env_count}: at least one environment is needed")
         self.robot = load_robot(source, read, base_pose)
         self.settings = settings or resolve_settings(self.robot)
         self.env_count = env_count
-        self._engine: PhysxEngine | None = None
+        self._engine: Engine | None = None
+        self._time = np.zeros(env_count)
         with tempfile.TemporaryDirectory(prefix="isaaclab_mirror_") as folder:
             stage = write_stage(self.robot, read or ReadOptions(), self.settings, Path(folder))
-            engine = PhysxEngine(stage.file, threads=threads)
+            engine: Engine
+            if isolated:
+                name, time = repr(self.robot.name), self._time
+                engine = ProcessEngine(
+                    stage.file, threads=threads, robot=name, time_s=lambda: float(time.max()), timeout_s=timeout_s
+                )
+            else:
+                engine = PhysxEngine(stage.file, threads=threads)
         self._engine = engine
         try:
             self._prepare(engine, stage, contact_forces)
@@ -85,16 +102,15 @@ class PhysxSim:
             self.close()
             raise
 
-    def _prepare(self, engine: PhysxEngine, stage: PhysxStage, contact_forces: bool) -> None:
+    def _prepare(self, engine: Engine, stage: PhysxStage, contact_forces: bool) -> None:
         import numpy as np
 
         self._frames: Frames = frames_of(stage, self.env_count, self.settings.env_spacing_m)
         sensors = list(stage.link_paths.values()) if contact_forces else []
         prefixes = warm_up(engine, self.robot, stage, self._frames, sensors)
-        binding = engine.binding("DOF_POSITION")
-        body_names, dof_names = list(binding.body_names), list(binding.dof_names)
+        body_names, dof_names, fixed = engine.layout()
         self._columns: Columns = columns_of(self.robot, stage, dof_names, body_names)
-        self._floating = not bool(binding.is_fixed_base)
+        self._floating = not fixed
         if self._floating and self._columns.links[0] != 0:
             raise InputError(
                 "E058",
@@ -117,7 +133,6 @@ class PhysxSim:
         self._reader = Reader(engine, self._frames, self._columns, self._table, touched)
         start = home_positions(self.robot)
         self._home = np.array([start[name] for name in self.joint_names])
-        self._time = np.zeros(self.env_count)
         self._steps = self.settings.physx_substeps
         self.reset()
 
@@ -131,7 +146,7 @@ class PhysxSim:
         """Whether the root link cannot move freely."""
         return not self._floating
 
-    def _open(self) -> PhysxEngine:
+    def _open(self) -> Engine:
         if self._engine is None:
             raise InputError("E054", self.engine, "the simulator is closed", "make a new one")
         return self._engine
@@ -224,13 +239,12 @@ class PhysxSim:
         engine = self._open()
         if count < 1:
             raise InputError("E052", self.engine, f"step({count}): at least one step")
-        dt = self.settings.timestep_s / self._steps
-        for _ in range(count):
-            for _ in range(self._steps):
-                engine.step(dt)
-            self._time += self.settings.timestep_s
-            if not self._reader.fastest() < LARGEST_SPEED:  # nan fails too
-                raise self._explosion()
+        dt = self.settings.timestep_s
+        done = engine.advance(dt / self._steps, self._steps, count, LARGEST_SPEED)
+        self._time += done.steps * dt
+        self._reader.stepped()
+        if not done.stable:
+            raise self._explosion()
 
     def _explosion(self) -> InputError:
         raw: Raw = self._reader.raw()
@@ -297,6 +311,11 @@ class PhysxSim:
             column, batched.rotate(quat, np.broadcast_to(self._reader.coms[column], (self.env_count, 3)))
         )
 
+    @property
+    def process_id(self) -> int | None:
+        """Of the child that PhysX runs in; None: in this process."""
+        return self._engine.process_id if isinstance(self._engine, ProcessEngine) else None
+
     def close(self) -> None:
         """Give the engine back."""
         if self._engine is not None:
@@ -310,7 +329,43 @@ class PhysxSim:
         self.close()
 
 
-def warm_up(engine: PhysxEngine, robot: Robot, stage: PhysxStage, frames: Frames, sensors: Sequence[str]) -> list[str]:
+OURS = Path(__file__).resolve().parents[3] / "data"
+"""The robots of the repository, which PhysX is known to take."""
+
+
+def open_physx(
+    source: Robot | str | Path,
+    *,
+    isolated: bool | None = None,
+    env_count: int = 1,
+    settings: SimSettings | None = None,
+    read: ReadOptions | None = None,
+    base_pose: Pose | None = None,
+    contact_forces: bool = True,
+    threads: int | None = None,
+    timeout_s: float = STEP_TIMEOUT_S,
+) -> PhysxSim:
+    """A robot in PhysX, in a child process unless the file is one of this repository or `isolated` says otherwise.
+
+    A child that crashes, hangs or is killed is an InputError (E057) of the call that met it.
+    """
+    if isolated is None:
+        file = source.source.file if isinstance(source, Robot) and source.source is not None else source
+        isolated = isinstance(file, Robot) or not Path(file).resolve().is_relative_to(OURS)
+    return PhysxSim(
+        source,
+        env_count=env_count,
+        settings=settings,
+        read=read,
+        base_pose=base_pose,
+        contact_forces=contact_forces,
+        threads=threads,
+        isolated=isolated,
+        timeout_s=timeout_s,
+    )
+
+
+def warm_up(engine: Engine, robot: Robot, stage: PhysxStage, frames: Frames, sensors: Sequence[str]) -> list[str]:
     """Clone the robot into every environment, let PhysX make its structures; the robot's prim in every environment."""
     where = str(robot.source or robot.name)
     found = [path for path in engine.articulations() if path == stage.scope or path.startswith(f"{stage.scope}/")]

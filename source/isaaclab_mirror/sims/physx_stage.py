@@ -143,6 +143,9 @@ def _put_scene(stage: Usd.Stage, source: UsdRobotStage, settings: SimSettings) -
         ext = settings.external_forces_every_iteration
         _set(prim, "physxScene:solverType", kinds.Token, settings.solver)
         _set(prim, "physxScene:enableExternalForcesEveryIteration", kinds.Bool, ext)
+        # Contact offsets that nobody states follow from it (physics/contact.py), as under Isaac Lab.
+        rate = round(settings.physx_substeps / settings.timestep_s)
+        _set(prim, "physxScene:timeStepsPerSecond", kinds.UInt, max(1, rate))
         _set(prim, "physxScene:enableGPUDynamics", kinds.Bool, False)
         _set(prim, "physxScene:broadphaseType", kinds.Token, "MBP")
         _set(prim, "physxScene:bounceThreshold", kinds.Float, settings.bounce_threshold_mps / source.metres)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from isaaclab_mirror.robot.model import Robot
-from isaaclab_mirror.sims.physx_engine import PhysxEngine
+from isaaclab_mirror.sims.physx_engine import Engine
 from isaaclab_mirror.sims.physx_frames import Columns
 from isaaclab_mirror.sims.robots import DriveTable
 
@@ -19,7 +19,7 @@ UNBOUNDED = 3.4028234663852886e38
 """The largest float32, which is PhysX's word for no bound."""
 
 
-def write_joint_properties(engine: PhysxEngine, robot: Robot, columns: Columns) -> None:
+def write_joint_properties(engine: Engine, robot: Robot, columns: Columns) -> None:
     """Armature, joint friction and velocity limits from the robot model.
 
     ovphysx 0.7.0 does not read PhysxJointAPI, which Isaac Lab's PhysX does, nor what MuJoCo's schema says of a joint.
@@ -48,7 +48,7 @@ def write_joint_properties(engine: PhysxEngine, robot: Robot, columns: Columns) 
 class PhysxDrives:
     """Targets, efforts and gains in canonical order, and their way into PhysX's tensors."""
 
-    def __init__(self, engine: PhysxEngine, columns: Columns, table: DriveTable, env_count: int) -> None:
+    def __init__(self, engine: Engine, columns: Columns, table: DriveTable, env_count: int) -> None:
         """Writes the gains and bounds of the robot model."""
         import numpy as np
 
@@ -59,7 +59,7 @@ class PhysxDrives:
         self._whole = {name: engine.read(name).copy() for name in ("DOF_STIFFNESS", "DOF_DAMPING", "DOF_MAX_FORCE")}
         self._put("DOF_MAX_FORCE", np.minimum(table.effort_limit / columns.effort_unit, UNBOUNDED))
         self.write_gains(self.stiffness, self.damping)
-        total = engine.buffer("DOF_POSITION").shape
+        total = engine.shape("DOF_POSITION")
         self._out = {
             name: np.zeros(total, np.float32)
             for name in ("DOF_POSITION_TARGET", "DOF_VELOCITY_TARGET", "DOF_ACTUATION_FORCE")
@@ -84,7 +84,7 @@ class PhysxDrives:
         out = self._out[name]
         out[:, self._columns.joints] = values if self._same_units else values / unit
         if out.size:
-            self._engine.binding(name).write(out)
+            self._engine.write(name, out)
 
     def write_position_targets(self) -> None:
         """As they are now."""
@@ -115,12 +115,12 @@ class PhysxDrives:
         index = None if every else rows
         for name, values in (("ROOT_POSE", pose), ("ROOT_VELOCITY", twist)):
             if values is not None:
-                whole = np.zeros(engine.buffer(name).shape, np.float32)
+                whole = np.zeros(engine.shape(name), np.float32)
                 whole[rows] = values
                 engine.write(name, whole, index)
         if len(columns.joints):
             for name, values in (("DOF_POSITION", position), ("DOF_VELOCITY", velocity)):
-                whole = np.zeros(engine.buffer(name).shape, np.float32)
+                whole = np.zeros(engine.shape(name), np.float32)
                 whole[rows[:, None], columns.joints] = values / columns.position_unit
                 engine.write(name, whole, index)
         engine.update_kinematics()
