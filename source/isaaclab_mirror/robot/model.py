@@ -28,7 +28,15 @@ class Link:
     inertia: Inertia | None
     """None: to be computed from its geoms by the target engine's own rule (what MuJoCo-authored sources mean)."""
     linear_damping: float = 0.0
+    """[1/s]"""
     angular_damping: float = 0.0
+    """[1/s]"""
+    max_linear_velocity: float | None = None
+    """[m/s]; None is the engine's own bound."""
+    max_angular_velocity: float | None = None
+    """[rad/s]; None is the engine's own bound (PhysX: 100)."""
+    max_depenetration_velocity: float | None = None
+    """At which contacts push apart what overlaps [m/s]; None is the engine's own (PhysX: 3)."""
     disable_gravity: bool = False
     kinematic: bool = False
     mujoco: Mapping[str, object] = field(default_factory=dict[str, object])

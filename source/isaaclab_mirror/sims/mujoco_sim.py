@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from isaaclab_mirror.diagnostics import InputError
+from isaaclab_mirror.diagnostics import Diagnostics, InputError
 from isaaclab_mirror.formats.options import ReadOptions
 from isaaclab_mirror.formats.registry import Format, format_of
 from isaaclab_mirror.physics.options import Fidelity
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from isaaclab_mirror.physics.emulation.laws import Laws
     from isaaclab_mirror.sims.simulator import JointValues
 
     Array = NDArray[np.float64]
@@ -60,12 +61,13 @@ class MujocoSim:
         visuals: bool = False,
         threads: int | None = None,
         stepper: MakeStepper | None = None,
+        laws: Laws | None = None,
     ) -> None:
         """Load a robot model, a convertible file, or an MJCF as it is.
 
         `base_pose` puts the root link there; `contact_forces` measures them, for a few percent of a step; `visuals`
         keeps what is only seen (for pictures); `threads` (None: one per core) is for two environments or more;
-        `stepper` replaces MuJoCo's own step: `emulate` chooses PhysX's.
+        `stepper` replaces MuJoCo's own step: `emulate` chooses PhysX's, of which `laws` are in force (None: all).
         """
         _quieten_mujoco()
         fidelity = Fidelity(fidelity)
@@ -85,7 +87,9 @@ class MujocoSim:
         self._controls = Controls(self.robot, self._no_drives())
         self._dynamics = Dynamics(self.robot)
         self._reader = Reader(self.robot, self._batch, self._controls, self._dynamics)
-        self._stepper: Stepper | None = self._make_stepper(stepper, threads)
+        self.diagnostics = Diagnostics()
+        """What this fidelity leaves out of the robot, or approximates."""
+        self._stepper: Stepper | None = self._make_stepper(stepper, threads, laws)
         self.reset()
 
     @property
@@ -103,11 +107,13 @@ class MujocoSim:
         """Whether the root link cannot move freely."""
         return not self.robot.floating
 
-    def _make_stepper(self, stepper: MakeStepper | None, threads: int | None) -> Stepper:
-        if stepper is None and self.fidelity is Fidelity.EMULATE:
-            stepper = _emulating_stepper
+    def _make_stepper(self, stepper: MakeStepper | None, threads: int | None, laws: Laws | None) -> Stepper:
         if stepper is not None:
             return stepper(self.robot, self.settings, self.env_count)
+        if self.fidelity is Fidelity.EMULATE:
+            made = _emulating_stepper()(self.robot, self.settings, self.env_count, laws=laws, threads=threads)
+            made.report(self.diagnostics)
+            return made
         substeps = self.settings.mujoco_substeps
         if self.env_count == 1:
             return SingleStepper(self.model, substeps)
@@ -325,17 +331,16 @@ def _or_zero(value: Any) -> Any:
     return 0.0 if value is None else value
 
 
-def _emulating_stepper(robot: MujocoRobot, settings: SimSettings, env_count: int) -> Stepper:
-    """PhysX's solver step, from `sims/emulated_stepper.py`."""
+def _emulating_stepper() -> Any:
+    """PhysX's solver step: `emulated_stepper.make_stepper`."""
     import importlib
 
     try:
-        module = importlib.import_module("isaaclab_mirror.sims.emulated_stepper")
-    except ImportError as error:
+        return importlib.import_module("isaaclab_mirror.sims.emulated_stepper").make_stepper
+    except (ImportError, OSError) as error:
         raise InputError(
             "E059", "MuJoCo", f"fidelity emulate is not there: {error}", "pip install 'isaaclab-mirror[emulate]'"
         ) from None
-    return module.make_stepper(robot, settings, env_count)
 
 
 def _quieten_mujoco() -> None:

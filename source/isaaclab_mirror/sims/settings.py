@@ -58,6 +58,9 @@ class SimSettings:
     velocity_iterations: int = 0
     external_forces_every_iteration: bool = True
     """Whether gravity and efforts enter at every iteration of PhysX's solver, or once per step."""
+    efforts_bounded: bool = True
+    """A drive's limit bounds explicit efforts too: ovphysx 0.7 does so, 0.6.4 (Isaac Lab 3.0's recordings) does not.
+    Only the emulation can do either."""
     bounce_threshold_mps: float = 0.5
     friction_offset_threshold_m: float = 0.04
     friction_correlation_distance_m: float = 0.025

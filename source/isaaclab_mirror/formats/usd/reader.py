@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from isaaclab_mirror.formats.usd.scene import read_scene
 from isaaclab_mirror.formats.usd.sensors import read_sensors, read_site
 from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage, usd_border
 from isaaclab_mirror.formats.usd.topology import JointRecord, Topology, TreeNode, read_joint_records, read_topology
-from isaaclab_mirror.formats.usd.values import number, value
+from isaaclab_mirror.formats.usd.values import limit, number, value
 from isaaclab_mirror.robot.constraints import Loop, Mimic
 from isaaclab_mirror.robot.geometry import Geom, MeshAsset
 from isaaclab_mirror.robot.inertia import Inertia
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 ANGULAR_DAMPING = 0.05
 """PhysX's default for every body [1/s]."""
+SPEEDS = ("Linear", "Angular", "Depenetration")
+"""Largest speeds of a body: physxRigidBody:maxLinearVelocity, … Angular ones are degrees per second."""
 
 
 PhysxMasses = Callable[[UsdRobotStage, "list[Sdf.Path]"], "dict[Sdf.Path, Inertia]"]
@@ -271,12 +274,16 @@ def _links(
         gravcomp = value(prim, "mjc:body:gravcomp")
         linear = number(prim, "physxRigidBody:linearDamping", stage.file)
         angular = number(prim, "physxRigidBody:angularDamping", stage.file)
+        fastest, spin, apart = (limit(prim, f"physxRigidBody:max{n}Velocity", stage.file) for n in SPEEDS)
         result.append(
             Link(
                 name=names[body.path],
                 inertia=inertia,
                 linear_damping=linear or 0.0,
                 angular_damping=ANGULAR_DAMPING if angular is None else angular,
+                max_linear_velocity=None if fastest is None else fastest * stage.metres,
+                max_angular_velocity=None if spin is None else math.radians(spin),
+                max_depenetration_velocity=None if apart is None else apart * stage.metres,
                 disable_gravity=bool(value(prim, "physxRigidBody:disableGravity", False)),
                 kinematic=bool(value(prim, "physics:kinematicEnabled", False)),
                 mujoco={} if gravcomp is None else {"gravcomp": float(gravcomp)},

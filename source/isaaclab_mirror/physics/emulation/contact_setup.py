@@ -151,6 +151,7 @@ def add_patch(solve: Solve, world: World, now: Place, anchors: Anchors, index: i
     patch.start = start
     patch.normals = pair.count
     patch.anchors = 0
+    patch.fastest = solve.bodies[pair.body].max_depenetration_speed
     patch.least = 0.25 * needed / pair.count
     if rules.contact_friction:
         add_friction(solve, world, now, anchors, index, start + pair.count)

@@ -15,8 +15,17 @@ from isaaclab_mirror.physics.emulation.compiled import COMPILED
 from isaaclab_mirror.physics.emulation.coverage import Gap, colliders_of, refusal
 from isaaclab_mirror.physics.emulation.laws import Laws
 from isaaclab_mirror.physics.emulation.native import bindings
-from isaaclab_mirror.physics.emulation.robot import Data, Memory, Model, is_floating, place_of, solve_of, world_of
-from isaaclab_mirror.physics.emulation.settings import ContactParameters, JointParameters, Settings
+from isaaclab_mirror.physics.emulation.robot import (
+    Data,
+    Memory,
+    Model,
+    bodies_of,
+    is_floating,
+    place_of,
+    solve_of,
+    world_of,
+)
+from isaaclab_mirror.physics.emulation.settings import ContactParameters, JointParameters, LinkParameters, Settings
 from isaaclab_mirror.physics.emulation.step import run_batch
 from isaaclab_mirror.physics.emulation.tables import Anchors, Joint, Rules, filled, table
 from isaaclab_mirror.physics.emulation.vectors import Floats, Ints, Table
@@ -39,10 +48,15 @@ class PhysxStep:
         settings: Settings | None = None,
         *,
         contacts: ContactParameters | None = None,
+        links: LinkParameters | None = None,
         laws: Laws | None = None,
         threads: int = 1,
+        env_count: int = 0,
     ) -> None:
-        """Read the model; raises ValueError for one that cannot be stepped (`coverage.refusal`)."""
+        """Read the model; raises ValueError for one that cannot be stepped (`coverage.refusal`).
+
+        `env_count` rows for `step_arrays`; `step_many` makes rows for every MjData that it is shown.
+        """
         if (reason := refusal(model)) is not None:
             raise ValueError(f"the emulation of PhysX cannot step this model: {reason}")
         self.model = model
@@ -58,10 +72,11 @@ class PhysxStep:
         """Shape and ground of every pair that may touch, by geom name: order of the normal forces."""
         self._rules = rules_of(model, self.settings, self.laws)
         self._joints: Any = joints_of(model, joints, self.joint_names)
+        self._bodies = bodies_of(model, links or LinkParameters(), self.settings)
         self._threads = max(1, threads)
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         self._local = threading.local()
-        self._memory = self._memory_for(0)
+        self._memory = self._memory_for(env_count)
         self._rows: dict[int, int] = {}
         self._datas: list[Any] = []
         self._addresses: Ints = np.zeros((0, 4), dtype=np.int64)
@@ -196,7 +211,7 @@ class PhysxStep:
             local.datas = (make(self.model), make(self.model))
             local.places = (place_of(local.datas[0]), place_of(local.datas[1]))
             local.world = world_of(self._colliders)
-            local.solve = solve_of(self._rules, self.model, self._joints, local.world)
+            local.solve = solve_of(self._rules, self.model, self._bodies, self._joints, local.world)
         address = int(self.model._address)
         run_batch(
             local.solve,
@@ -230,10 +245,6 @@ def rules_of(model: Model, settings: Settings, laws: Laws) -> Table[Rules]:
         "every_iteration": settings.external_forces_every_iteration,
         "contact_bias": min(0.8, 2.0 / math.sqrt(n)),
         "limit_bias": min(0.9, 2.0 / math.sqrt(n)),
-        "max_depenetration_speed": settings.max_depenetration_speed,
-        "max_angular_speed": settings.max_angular_speed,
-        "linear_damping": settings.linear_damping,
-        "angular_damping": settings.angular_damping,
         "friction_offset_threshold_m": settings.friction_offset_threshold_m,
         "friction_correlation_m": settings.friction_correlation_m,
         "floating": floating,

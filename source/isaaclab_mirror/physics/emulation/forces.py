@@ -58,15 +58,15 @@ def add_applied(
 
 
 @compiled
-def spin_rate(rules: Rules, speed: float) -> float:
+def spin_rate(rules: Rules, body: Body, speed: float) -> float:
     """Rate at which a link's spin is damped [1/s].
 
     Damping: T = −c I ω. Limit: T = −I ω (1 − ω_max/|ω|)/dt, which ends at the limit; on recorded H1 steps that took
     8 mrad to 0.001.
     """
-    rate = rules.angular_damping if rules.body_damping else 0.0
-    if rules.angular_velocity_limits and speed > rules.max_angular_speed:
-        rate += (1.0 - rules.max_angular_speed / speed) / rules.step_s
+    rate = body.angular_damping if rules.body_damping else 0.0
+    if rules.angular_velocity_limits and speed > body.max_angular_speed:
+        rate += (1.0 - body.max_angular_speed / speed) / rules.step_s
     return rate
 
 
@@ -76,13 +76,13 @@ def add_damping(rules: Rules, bodies: Table[Body], dofs: Table[Dof], now: Place,
 
     F = −c m (v_com + dt g). Measured, driven arm, c = 0.5: 0.0001 mrad (ignored 2.6, without dt g 0.07).
     """
-    linear = rules.linear_damping if rules.body_damping else 0.0
     for index in range(1, bodies.shape[0]):
         body = bodies[index]
         if body.last_dof < 0:
             continue
         spin, turn = now.cvel[index, :3], now.ximat[index]
-        rate = spin_rate(rules, math.sqrt(dot(spin, spin)))
+        linear = body.linear_damping if rules.body_damping else 0.0
+        rate = spin_rate(rules, body, math.sqrt(dot(spin, spin)))
         if rate == 0.0 and linear == 0.0:
             continue
         local = turned_back(turn, spin)

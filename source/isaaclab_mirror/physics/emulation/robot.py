@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isaaclab_mirror.physics.emulation.settings import LinkParameters, Settings
 from isaaclab_mirror.physics.emulation.tables import (
     Body,
     Dof,
@@ -113,8 +114,9 @@ def place_of(data: Any) -> Place:
     return Place(address=data._address, **{name: getattr(data, name) for name in Place._fields if name != "address"})
 
 
-def bodies_of(model: Model) -> Table[Body]:
+def bodies_of(model: Model, links: LinkParameters, settings: Settings) -> Any:
     """Every body's constants."""
+    stated = links.ordered([str(model.body(body).name) for body in range(int(model.nbody))], settings)
     rows: list[dict[str, Any]] = []
     for body in range(int(model.nbody)):
         parent, count = int(model.body_parentid[body]), int(model.body_dofnum[body])
@@ -129,6 +131,7 @@ def bodies_of(model: Model) -> Table[Body]:
                 "mass": float(model.body_mass[body]),
                 "inertia": np.array(model.body_inertia[body]),
                 "gravity_share": 1.0 - float(model.body_gravcomp[body]),
+                **{name: float(values[body]) for name, values in stated.items()},
             }
         )
     return filled(Body, rows)
@@ -161,13 +164,13 @@ def world_of(colliders: Colliders) -> World:
     )
 
 
-def solve_of(rules: Table[Rules], model: Model, joints: Any, world: World) -> Solve:
+def solve_of(rules: Table[Rules], model: Model, bodies: Any, joints: Any, world: World) -> Solve:
     """Room for one thread."""
     dofs, pairs = int(model.nv), len(world.pairs)
     room = len(world.found) + 4 * pairs
     return Solve(
         rules=rules,
-        bodies=bodies_of(model),
+        bodies=bodies.copy(),
         dofs=dofs_of(model),
         joints=joints.copy(),
         patches=table(Patch, pairs),

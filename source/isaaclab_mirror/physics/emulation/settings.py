@@ -24,13 +24,13 @@ class Settings:
     external_forces_every_iteration: bool = False
     """Isaac Lab's `PhysxCfg` says False, its `OvPhysxCfg` and the USD schema True."""
     max_depenetration_speed: float = 3.0
-    """[m/s]; USD's default, Isaac Lab's configurations often say 1."""
+    """[m/s]; USD's default, Isaac Lab's configurations often say 1. These four: of links for which none is given."""
     max_angular_speed: float = math.inf
-    """Of every link [rad/s]. USD states degrees: Isaac Lab's 1000 is 17.45 rad/s."""
+    """[rad/s]. USD states degrees: Isaac Lab's 1000 is 17.45 rad/s."""
     linear_damping: float = 0.0
-    """Of every link [1/s]."""
+    """[1/s]"""
     angular_damping: float = 0.0
-    """Of every link [1/s]; USD's default is 0.05."""
+    """[1/s]; USD's default is 0.05."""
     contact_offset_m: float = 0.02
     """Of a shape for which none is given; a pair has the sum of its two."""
     friction_offset_threshold_m: float = 0.04
@@ -86,6 +86,28 @@ class JointParameters:
             if np.isnan(full).any():
                 raise ValueError(f"{field_.name} of joint {names[int(np.isnan(full).argmax())]!r} is not a number")
             result[field_.name] = full
+        return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkParameters:
+    """Links by body name. What is not named has the settings' numbers."""
+
+    linear_damping: dict[str, float] = field(default_factory=dict[str, float])
+    angular_damping: dict[str, float] = field(default_factory=dict[str, float])
+    max_angular_speed: dict[str, float] = field(default_factory=dict[str, float])
+    max_depenetration_speed: dict[str, float] = field(default_factory=dict[str, float])
+
+    def ordered(self, names: Sequence[str], settings: Settings) -> dict[str, Floats]:
+        """Every number for the bodies of a model in its order."""
+        result: dict[str, Floats] = {}
+        for field_ in fields(self):
+            stated: dict[str, float] = getattr(self, field_.name)
+            unknown = sorted(set(stated) - set(names))
+            if unknown:
+                raise ValueError(f"no body {unknown[0]!r} in the model; it has {', '.join(names)}")
+            default = float(getattr(settings, field_.name))
+            result[field_.name] = np.array([stated.get(name, default) for name in names])
         return result
 
 

@@ -49,7 +49,7 @@ def drive_change(rules: Rules, joint: Joint, velocity: float, iteration: int) ->
         )
         forward = rules.substep_s * (joint.stiffness * error + joint.damping * joint.velocity_target)
         wanted = joint.error_scale * forward - joint.velocity_gain * velocity
-    effort = joint.effort if rules.efforts else 0.0
+    effort = joint.effort if rules.efforts and rules.bounded_efforts else 0.0
     bound = joint.max_effort if rules.effort_limits else math.inf
     if rules.every_iteration:
         return bounded_drive(wanted, 0.0, effort, bound, rules.substep_s)
@@ -128,7 +128,7 @@ def solve_normals(
         gap = row.gap + row.moved
         if velocity_iteration and gap < 0.0:
             gap = 0.0
-        target = normal_target(row.gap, gap, (rules.substep_s, rules.contact_bias, rules.max_depenetration_speed))
+        target = normal_target(row.gap, gap, (rules.substep_s, rules.contact_bias, patch.fastest))
         speed = row_velocity(velocity, jacobian[index], row.drift)
         change = normal_impulse(speed, target, row.impulse, row.softened)
         if change != 0.0:

@@ -61,10 +61,6 @@ class Rules:
     """β = min(0.8, 2/√N): share of a penetration, and of friction's error, that one iteration removes."""
     limit_bias: float
     """min(0.9, 2/√N): the same for a joint beyond its limit. 0.8 and 0.9 found by scan (public source: uncapped)."""
-    max_depenetration_speed: float
-    max_angular_speed: float
-    linear_damping: float
-    angular_damping: float
     friction_offset_threshold_m: float
     friction_correlation_m: float
     floating: bool
@@ -80,6 +76,7 @@ class Rules:
     acceleration_drives: bool
     efforts: bool
     effort_limits: bool
+    bounded_efforts: bool
     joint_friction: bool
     limits: bool
     velocity_limits: bool
@@ -110,6 +107,10 @@ class Body:
     """Principal [kg·m²]."""
     gravity_share: float
     """0 where gravity is compensated."""
+    linear_damping: float
+    angular_damping: float
+    max_angular_speed: float
+    max_depenetration_speed: float
     softness: float
     """This step's cfm (joint_rows.CFM_SCALE)."""
     drift: Six
@@ -244,6 +245,8 @@ class Patch:
     anchors: int
     static_friction: float
     dynamic_friction: float
+    fastest: float
+    """At which it pushes apart what overlaps [m/s]."""
     least: float
     """Smallest normal impulse that friction reckons with [N·s]."""
 
