@@ -1,24 +1,49 @@
-"""The joint-space mass matrix of a robot at its zero pose: what an acceleration drive's gains need."""
+"""Poses and the joint-space mass matrix of a robot: what laws need that depend on inertia."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from isaaclab_mirror.robot.joints import AxisKind, JointType
+from isaaclab_mirror.robot.joints import Axis, AxisKind, JointType
 from isaaclab_mirror.robot.model import Robot
-from isaaclab_mirror.rotations import Pose, rotate
+from isaaclab_mirror.rotations import Pose, Vec3, quat_from_axis_angle, rotate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def mass_matrix(robot: Robot) -> tuple[NDArray[Any], list[str]]:
-    """M at zero, armature included, and the axis behind each row ("" for the six of a floating base).
+def moved(pose: Pose, axis: Axis, position: float) -> Pose:
+    """A link's frame after one of its hinges or slides has moved [rad or m]."""
+    if position == 0.0 or axis.kind is AxisKind.BALL:
+        return pose
+    if axis.kind is AxisKind.SLIDE:
+        x, y, z = axis.axis
+        return pose @ Pose((position * x, position * y, position * z))
+    anchor: Vec3 = axis.anchor_m
+    turn = Pose((0.0, 0.0, 0.0), quat_from_axis_angle(axis.axis, position))
+    return pose @ Pose(anchor) @ turn @ Pose((-anchor[0], -anchor[1], -anchor[2]))
+
+
+def link_poses(robot: Robot, positions: Mapping[str, float]) -> dict[str, Pose]:
+    """Every link's frame in the world, the root where the source puts it; joints not named stand at zero."""
+    poses: dict[str, Pose] = {}
+    for joint in robot.joints:
+        pose = (poses[joint.parent] if joint.parent is not None else Pose()) @ joint.origin
+        for axis in joint.axes:
+            pose = moved(pose, axis, positions.get(axis.name, 0.0))
+        poses[joint.child] = pose
+    return poses
+
+
+def mass_matrix(robot: Robot, positions: Mapping[str, float] | None = None) -> tuple[NDArray[Any], list[str]]:
+    """M at zero or where the joints stand, armature included, and the axis behind each row ("": of a floating base).
 
     M = Σ over links of Jᵀ·diag(m, I)·J with the Jacobian of each link's centre of mass: plain rather than fast.
     """
     import numpy as np
 
+    stand = positions or {}
     columns: list[tuple[str, str, Any, Any]] = []  # axis name, link that it moves, direction, point (None: slide)
     poses: dict[str, Pose] = {}
     chain: dict[str, list[int]] = {}
@@ -26,7 +51,6 @@ def mass_matrix(robot: Robot) -> tuple[NDArray[Any], list[str]]:
     for joint in robot.joints:
         parent = poses[joint.parent] if joint.parent is not None else Pose()
         pose = parent @ joint.origin
-        poses[joint.child] = pose
         rows = list(chain[joint.parent]) if joint.parent is not None else []
         if joint.type is JointType.FLOATING:
             for k in range(6):
@@ -40,6 +64,8 @@ def mass_matrix(robot: Robot) -> tuple[NDArray[Any], list[str]]:
                 rows.append(len(columns))
                 columns.append((axis.name, joint.child, unit, None if axis.kind is AxisKind.SLIDE else anchor))
                 armature.append(axis.dynamics.armature)
+            pose = moved(pose, axis, stand.get(axis.name, 0.0))
+        poses[joint.child] = pose
         chain[joint.child] = rows
     matrix = np.diag(np.array(armature, dtype=float))
     for link in robot.links:
@@ -59,11 +85,11 @@ def mass_matrix(robot: Robot) -> tuple[NDArray[Any], list[str]]:
     return matrix, [c[0] for c in columns]
 
 
-def effective_inertias(robot: Robot) -> dict[str, float]:
-    """1 / (M⁻¹)jj of every axis at zero [kg·m² or kg]."""
+def effective_inertias(robot: Robot, positions: Mapping[str, float] | None = None) -> dict[str, float]:
+    """1 / (M⁻¹)jj of every axis, at zero or where the joints stand [kg·m² or kg]."""
     import numpy as np
 
-    matrix, names = mass_matrix(robot)
+    matrix, names = mass_matrix(robot, positions)
     if not names:
         return {}
     inverse = np.linalg.pinv(matrix)

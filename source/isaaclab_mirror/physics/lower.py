@@ -14,6 +14,7 @@ from isaaclab_mirror.physics.filtering import corrections, masks
 from isaaclab_mirror.physics.limits import measured_limit, written_range
 from isaaclab_mirror.physics.lowered import Engine, Lowered, LoweredAxis, LoweredContact, LoweredPair, floats
 from isaaclab_mirror.physics.options import LoweringOptions
+from isaaclab_mirror.physics.softening import leg_inertias, softening
 from isaaclab_mirror.physics.solver import lower_solver
 from isaaclab_mirror.robot.drives import Actuator, DriveType, Transmission
 from isaaclab_mirror.robot.geometry import Collision, Geom
@@ -209,7 +210,10 @@ def _actuators(
     fidelity.kept("actuators", len(result))
     driven = {a.target for a in result if a.transmission in (Transmission.JOINT, Transmission.JOINT_IN_PARENT)}
     inertias: Mapping[str, float] | None = None
-    iterations = robot.scene.position_iterations or 4
+    iterations, pgs = robot.scene.position_iterations or 4, robot.scene.solver == "PGS"
+    legs: Mapping[str, float] = {}
+    if options.fidelity is opt.Fidelity.PHYSX and robot.dialect != "mujoco":
+        legs = leg_inertias(robot)
     for axis in robot.axes():
         if axis.name in driven or (robot.actuators and robot.dialect == "mujoco"):
             continue
@@ -228,12 +232,24 @@ def _actuators(
                     str(axis.source or axis.name),
                     f"acceleration drive: its gains move with the pose; written for {inertia:.4g} at zero",
                 )
-            else:
-                fidelity.kept("drives")
-            damping = drive.damping
+            damping, lowered = drive.damping, False
             if options.fidelity is opt.Fidelity.PHYSX:
+                whole_s = step_s * options.substeps
                 law = substep_damping if options.substeps > 1 else step_damping
-                damping = law(drive, step_s=step_s * options.substeps, iterations=iterations)
+                damping = law(drive, step_s=whole_s, iterations=1 if pgs else iterations)
+                if axis.name in legs and drive.stiffness and not pgs:
+                    soft = softening(
+                        drive,
+                        substep_s=whole_s / iterations,
+                        inertia=legs[axis.name],
+                        armature=axis.dynamics.armature,
+                    )
+                    inertia *= soft
+                    lowered = True
+            if lowered:
+                fidelity.approximated("drives", "of legs: gains lowered, PhysX's give way under the ground's load")
+            elif drive.type is not DriveType.ACCELERATION:
+                fidelity.kept("drives")
             if drive.target_velocity and drive.stiffness:
                 fidelity.lost("drive velocity targets", "a position actuator holds one control")
             suffix = f":{drive.rotation}" if len(axis.drives) > 1 else ""
