@@ -288,6 +288,12 @@ CODES: dict[str, Code] = {
         "Refused, with those that are.",
         "options: error E043: mesh_format 'fbx' is not known",
     ),
+    "E044": Code(
+        "part of an MJCF or URDF that is not read",
+        "Tendons, contact pairs, actuators on something else than a joint: the robot model is made of the rest.",
+        "Left out.",
+        "hand.xml: warning E044: 4 tendons of this MJCF are left out",
+    ),
     "E050": Code(
         "setting that no simulator takes",
         "A setting of the simulation does not exist, or has a value that neither engine can run with.",

@@ -84,9 +84,26 @@ def inspect_robot(
 ) -> tuple[Robot, tuple[Diagnostic, ...], tuple[Path, ...]]:
     """The robot of a file, what was found while reading it, and the files that were read."""
     found = Diagnostics()
-    robot, sources = _read(Path(source), options or ReadOptions(), found, Fidelity())
+    file, options = Path(source), options or ReadOptions()
+    if format_of(file) in (Format.MJCF, Format.URDF):
+        robot, sources = _read_by_mujoco(file, options, found), (file,)
+    else:
+        robot, sources = _read(file, options, found, Fidelity())
     check_robot(robot, found)
     return robot, tuple(found), sources
+
+
+def _read_by_mujoco(file: Path, options: ReadOptions, found: Diagnostics) -> Robot:
+    """An MJCF or URDF as MuJoCo reads it: enough to simulate it, too little to write it elsewhere."""
+    if not file.exists():
+        raise InputError("E010", file, "no such file", "check the path")
+    if format_of(file) is Format.URDF:
+        from isaaclab_mirror.formats.urdf.reader import read_urdf
+
+        return read_urdf(file, options, found)
+    from isaaclab_mirror.formats.mjcf.reader import read_mjcf
+
+    return read_mjcf(file, found)
 
 
 def source_files(source: str | Path, options: ReadOptions | None = None) -> tuple[Path, ...]:
