@@ -96,11 +96,11 @@ class _Trial:
         if not error <= (self.kept if within is None else within):
             raise UnkeptError(f"{what} is off by {error:.3g}")
 
-    def same(self, what: str, got: State, wanted: State) -> None:
+    def same(self, what: str, got: State, wanted: State, names: Sequence[str] = ARRAYS) -> None:
         """Fail where two states differ in a single bit."""
         import numpy as np
 
-        for name in ARRAYS:
+        for name in names:
             if not np.array_equal(getattr(got, name), getattr(wanted, name), equal_nan=True):
                 error = np.abs(getattr(got, name) - getattr(wanted, name)).max()
                 raise UnkeptError(f"{what}: {name} differs by {error:.3g}")
@@ -199,6 +199,8 @@ def _scaled(sim: Simulator, torque: Array) -> Array:
 
 def _reset_to_state(t: _Trial) -> None:
     """A state that was read can be reset to."""
+    import numpy as np
+
     sim = t.sim
     sim.reset(t.start())
     sim.step(2)
@@ -207,7 +209,7 @@ def _reset_to_state(t: _Trial) -> None:
     sim.reset(before)
     after = sim.read()
     for name in ARRAYS[1:]:
-        within = t.kept * (1 + abs(getattr(before, name)).max())
+        within = t.kept * (1 + np.abs(getattr(before, name)).max(initial=0.0))
         t.near(name, getattr(after, name), getattr(before, name), within)
 
 
@@ -285,7 +287,9 @@ def _dynamics(t: _Trial) -> None:
     if matrix.size:
         _keep(np.linalg.eigvalsh(matrix).min() > -1e-6 * scale, "the mass matrix is not positive definite")
     if not sim.fixed_base:
-        total = sim.masses().sum()
+        # Bodies that only a loop ties to the robot float on their own: the base does not carry them.
+        carried = [np.allclose(sim.jacobian(link)[0, :3, :3], np.eye(3), atol=1e-4) for link in sim.link_names]
+        total = sim.masses()[carried].sum()
         t.near("mass in the mass matrix", matrix[:, :3, :3] / total, np.eye(3), max(t.kept, 1e-6))
         weight = -np.array(sim.settings.gravity)
         t.near("weight in the bias", sim.bias()[:, :3] / total, weight, max(20 * t.kept, 1e-6))
@@ -302,7 +306,12 @@ def _environments(t: _Trial) -> None:
     sim.reset(None, [1])
     after = sim.read()
     others = np.array([0, 2])
-    t.same("another environment after reset of 1", after.rows(others), before.rows(others))
+    was, now = before.rows(others), after.rows(others)
+    # A root on a rail goes where its joint says, which is computed again for all.
+    derived = [name for name in ARRAYS if sim.fixed_base and name.startswith("root_")]
+    t.same("another environment after reset of 1", now, was, [name for name in ARRAYS if name not in derived])
+    for name in derived:
+        t.near(f"{name} of another environment after reset of 1", getattr(now, name), getattr(was, name))
     t.near("time of the environment that was reset", after.time_s[1], 0.0, 0.0)
     mask = [False, True, False]
     sim.reset(before.rows([1]), mask)
@@ -348,7 +357,8 @@ def _time(t: _Trial) -> None:
     start = t.start()
     once, thrice = (_fresh_run(t, start, 0.0, counts) for counts in ((3,), (1, 1, 1)))
     t.near("time after three steps", once.time_s, 3 * t.sim.step_s, 1e-12)
-    t.near("joint_pos of step(3) against three steps", once.joint_pos, thrice.joint_pos, max(t.kept, 1e-7))
+    # Between calls a solver may start from elsewhere; it ends within its own tolerance.
+    t.near("joint_pos of step(3) against three steps", once.joint_pos, thrice.joint_pos, max(t.kept, 1e-6))
 
 
 def _copies(t: _Trial) -> None:
@@ -384,11 +394,12 @@ def _targets(t: _Trial) -> None:
     column = plain[-1]
     name, kp, bound = sim.joint_names[column], sim.gains()[0][column], sim.effort_limits()[column]
     sim.reset()
+    sim.set_position_targets(sim.read().joint_pos)  # as the engine keeps them
     home = sim.read()
     small = 1e-3 * min(1.0, bound / kp if kp > 0 else 1.0)
     changes: list[Array] = []
     for times in (1.0, 2.0):
-        sim.set_position_targets({name: home.joint_pos[0, column] + times * small})
+        sim.set_position_targets({name: home.joint_pos[:, column] + times * small})
         changes.append(sim.read().joint_torque - home.joint_torque)
     one, two = changes
     others = np.delete(np.arange(len(sim.joint_names)), column)

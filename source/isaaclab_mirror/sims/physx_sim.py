@@ -277,8 +277,7 @@ class PhysxSim:
         import numpy as np
 
         raw = self._open().read("DOF_LIMIT")[0][self._columns.joints].astype(float)
-        raw = np.where(np.abs(raw) > 1e37, np.sign(raw) * np.inf, raw)
-        limits = raw * self._columns.position_unit[:, None]
+        limits = np.where(np.abs(raw) > 1e37, np.copysign(np.inf, raw), raw * self._columns.position_unit[:, None])
         limits[~self._columns.hinges] = joint_limits(self.robot)[self._columns.canonical][~self._columns.hinges]
         return limits
 

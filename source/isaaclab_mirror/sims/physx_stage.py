@@ -32,6 +32,8 @@ RAIL_KG = 1.0
 ACTING = ("PhysicsDriveAPI", "PhysicsLimitAPI", "PhysicsJointStateAPI", "PhysxLimitAPI", "PhysxMimicJointAPI")
 ACTING += ("PhysxTendonAxis", "PhysxTendonAttachment", "PhysxJointAxisAPI", "NewtonMimicAPI")
 """What a joint that cannot move has no use for."""
+ARTICULATION = ("physxArticulation:", "newton:selfCollisionEnabled")
+"""Attributes that belong to the articulation's root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +81,12 @@ def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: 
         _put_bodies(stage, source, settings)
         _put_joints(stage, robot, source.metres)
         _free_colliders(stage)
+        _leave_out_prototypes(stage, source.stage.GetDefaultPrim(), scope)
         _lock_joints(stage, robot)
         if robot.joints[0].parent is None and robot.joints[0].axes:
-            _put_rail(stage, scope, str(axes[robot.joints[0].axes[0].name]), roots, settings)
+            _put_rail(stage, scope, str(axes[robot.joints[0].axes[0].name]), roots, source, settings)
+        elif not roots and len(links) == 1:  # a lone body moves alike as an articulation of one link
+            _move_root(stage, links[robot.links[0].name], roots, settings)
         elif _base_differs(robot, source, read):
             _put_base(stage, scope, links[robot.links[0].name], source, is_fixed(robot), settings)
         if settings.ground is not None:
@@ -240,12 +245,37 @@ def _free_colliders(stage: Usd.Stage) -> None:
             prim.SetInstanceable(False)
 
 
-def _put_rail(stage: Usd.Stage, scope: str, joint: str, roots: Sequence[str], settings: SimSettings) -> None:
+def _leave_out_prototypes(stage: Usd.Stage, default: Usd.Prim, scope: str) -> None:
+    """Colliders beside the default prim are left out: whoever references the file, as Isaac Lab does, has none of them.
+
+    Importers put those that links reference there (`/colliders`), where PhysX would find them once more, at the origin.
+    The folder is left out, not the colliders in it, which would be left out of the links too.
+    """
+    from pxr import Sdf, Usd, UsdPhysics
+
+    if not default or not Sdf.Path(scope).HasPrefix(default.GetPath()):
+        return
+    for prim in stage.GetPseudoRoot().GetChildren():
+        if prim.GetPath() == default.GetPath() or prim.GetName().startswith(OURS) or prim.IsA(UsdPhysics.Scene):
+            continue
+        if any(below.HasAPI(UsdPhysics.CollisionAPI) for below in Usd.PrimRange(prim) if below != prim):
+            prim.SetActive(False)
+
+
+def _put_rail(
+    stage: Usd.Stage, scope: str, joint: str, roots: Sequence[str], source: UsdRobotStage, settings: SimSettings
+) -> None:
     """A fixed link between the world and a movable joint: PhysX welds such a joint, its author meant it to move."""
     from pxr import Sdf, UsdGeom, UsdPhysics
 
+    moved = UsdPhysics.Joint(stage.GetPrimAtPath(joint))
+    ends = (moved.GetBody0Rel(), moved.GetBody1Rel())
+    world = next((end for end in ends if _body_of(end, source) is None), ends[0])
     rail = UsdGeom.Xform.Define(stage, Sdf.Path(scope).AppendChild(f"{OURS}rail"))
     rail.SetResetXformStack(True)
+    if world.GetTargets():  # the joint's frame is that prim's
+        place = source.cache.GetLocalToWorldTransform(source.stage.GetPrimAtPath(world.GetTargets()[0]))
+        rail.AddTransformOp().Set(place)
     prim = rail.GetPrim()
     for api in ("PhysicsRigidBodyAPI", "PhysicsMassAPI"):
         _apply(prim, api)
@@ -254,19 +284,25 @@ def _put_rail(stage: Usd.Stage, scope: str, joint: str, roots: Sequence[str], se
     mass.CreateDiagonalInertiaAttr().Set((1.0, 1.0, 1.0))
     weld = UsdPhysics.FixedJoint.Define(stage, Sdf.Path(scope).AppendChild(f"{OURS}weld"))
     weld.CreateBody1Rel().SetTargets([prim.GetPath()])
-    moved = UsdPhysics.Joint(stage.GetPrimAtPath(joint))
-    free = moved.GetBody1Rel() if moved.GetBody0Rel().GetTargets() else moved.GetBody0Rel()
-    free.SetTargets([prim.GetPath()])
+    world.SetTargets([prim.GetPath()])
     _move_root(stage, scope, roots, settings)
 
 
+def _body_of(end: Usd.Relationship, source: UsdRobotStage) -> Sdf.Path | None:
+    """The rigid body that an end of a joint names: the nearest at or above the prim; None is the world."""
+    above = [path for target in end.GetTargets() for path in source.bodies if target.HasPrefix(path)]
+    return max(above, key=lambda path: path.pathElementCount, default=None)
+
+
 def _move_root(stage: Usd.Stage, target: str, roots: Sequence[str], settings: SimSettings) -> None:
-    """The articulation's root on one prim, and on no other."""
-    for root in roots:
-        if root != target:
-            stage.GetPrimAtPath(root).RemoveAppliedSchema("PhysicsArticulationRootAPI")
-            stage.GetPrimAtPath(root).RemoveAppliedSchema("PhysxArticulationAPI")
+    """The articulation's root on one prim, and on no other, with what the old one says (self-collision among it)."""
     prim = stage.GetPrimAtPath(target)
+    for old in (stage.GetPrimAtPath(root) for root in roots if root != target):
+        for attribute in old.GetAuthoredAttributes():
+            if attribute.GetName().startswith(ARTICULATION) and attribute.Get() is not None:
+                _set(prim, attribute.GetName(), attribute.GetTypeName(), attribute.Get())
+        for api in ("PhysicsArticulationRootAPI", "PhysxArticulationAPI", "NewtonArticulationRootAPI"):
+            old.RemoveAppliedSchema(api)
     _apply(prim, "PhysicsArticulationRootAPI")
     _put_articulation(prim, settings)
 
@@ -292,18 +328,14 @@ def _put_base(
     from pxr import Sdf, UsdPhysics
 
     roots = [str(record.path) for record in source.roots if record.path.HasPrefix(scope)]
+    _move_root(stage, scope if fixed else root, roots, settings)  # while the joint is there that may have been it
     for record in source.joints:
         joint = UsdPhysics.Joint(record.prim)
-        ends = [[str(t) for t in rel.GetTargets()] for rel in (joint.GetBody0Rel(), joint.GetBody1Rel())]
-        if ends in ([[], [root]], [[root], []]):
+        if {_body_of(end, source) for end in (joint.GetBody0Rel(), joint.GetBody1Rel())} == {None, Sdf.Path(root)}:
             stage.GetPrimAtPath(record.path).SetActive(False)
-            roots = [path for path in roots if path != str(record.path)]
     if fixed:
         weld = UsdPhysics.FixedJoint.Define(stage, Sdf.Path(scope).AppendChild(f"{OURS}weld"))
         weld.CreateBody1Rel().SetTargets([root])
-        _move_root(stage, scope, roots, settings)
-    else:
-        _move_root(stage, root, roots, settings)
 
 
 def _put_ground(stage: Usd.Stage, source: UsdRobotStage, ground: Ground) -> None:
