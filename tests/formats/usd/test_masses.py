@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tests.usda import COLLIDER, FACES, MASS, Usda, cube, lone, prim
+from tests.usda import COLLIDER, FACES, MASS, Usda, body, cube, joint, lone, prim, robot, stage
 
 MOMENT = 8 * 0.2**2 / 6
 """0.0533"""
@@ -195,3 +195,36 @@ def test_a_flat_mesh_without_volume_leaves_the_body_as_without_a_collider(usda: 
     flat = "point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]"
     mesh = prim("Mesh", "s", flat, FACES, apis=(COLLIDER, "PhysicsMeshCollisionAPI"))
     assert usda.read(lone(mesh)).inertia().mass_kg == 1.0
+
+
+def two_links(diagonal: tuple[float, ...]) -> str:
+    """An arm whose `link` weighs 2 kg, has a cube of 0.2 m and these moments."""
+    moments = f"float3 physics:diagonalInertia = {diagonal}"
+    return stage(
+        robot(
+            body("base", cube("base_shape")),
+            body("link", cube("link_shape"), "float physics:mass = 2", moments, at=(1, 0, 0)),
+            joint("Fixed", "weld", None, "base"),
+            joint("Revolute", "elbow", "base", "link", at0=(1, 0, 0)),
+        )
+    )
+
+
+@pytest.mark.parametrize("diagonal", [(0.1, 0.0, 0.3), (0.0, 0.0, 1e-18), (-1e-20, 0.0, 1e-20)])
+def test_a_moment_of_zero_leaves_a_link_of_an_articulation_with_physxs_default(usda: Usda, diagonal):
+    # ovphysx 0.7.0: "components must be > 0 for articulations"; the link reads back (1, 1, 1), with or without colliders
+    read = usda.read(two_links(diagonal))
+    assert read.inertia("link").diagonal_kgm2 == (1.0, 1.0, 1.0)
+    assert "/robot/link" in read.said("E003")
+
+
+@pytest.mark.parametrize("diagonal", [(-1e-18, -1e-18, 0.0), (-0.1, -0.2, -0.3)])
+def test_moments_of_which_none_is_positive_are_as_not_authored(usda: Usda, diagonal):
+    # iCub's r_hip_2 says (-5.4e-20, -5.4e-20, 0): PhysX computes the moments from its colliders
+    read = usda.read(two_links(diagonal))
+    assert read.inertia("link").diagonal_kgm2 == pytest.approx((2 * 0.2**2 / 6,) * 3)
+    assert "no positive moment" in read.said("E003")
+
+
+def test_a_negative_moment_beside_a_positive_one_counts_by_its_size(usda: Usda):
+    assert usda.read(two_links((-0.1, 0.2, 0.25))).inertia("link").diagonal_kgm2 == pytest.approx((0.1, 0.2, 0.25))

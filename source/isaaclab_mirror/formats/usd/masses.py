@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from isaaclab_mirror.diagnostics import Source
 from isaaclab_mirror.formats.usd.geoms import ReadGeom, positive_number
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.values import number, quat, vec3
@@ -18,7 +19,7 @@ from isaaclab_mirror.robot.inertia import (
     parallel_axis,
     shape_properties,
 )
-from isaaclab_mirror.rotations import IDENTITY_QUAT
+from isaaclab_mirror.rotations import IDENTITY_QUAT, Vec3
 
 DEFAULT_DENSITY = 1000.0
 """[kg/m³], where neither collider, body nor material says one."""
@@ -51,14 +52,16 @@ def physx_inertia(
     densities: dict[str, float],
     hull_of: HullOf,
     cooked: Inertia | None = None,
+    articulated: bool = False,
 ) -> Inertia:
     """A body of PhysX's dialect, in SI units.
 
     `cooked` is what PhysX itself computes of the body: taken in place of the colliders' hulls, authored numbers stay.
 
     mass > 0 authored wins; zero or negative is as unauthored. A collider's own mass or density wins over the body's
-    density, that over the material's, that over 1000 kg/m³. Authored inertia (any component not zero) is taken as it
-    is, about the principal axes of the colliders where none are authored.
+    density, that over the material's, that over 1000 kg/m³. Authored inertia (any component positive) is taken as it
+    is, about the principal axes of the colliders where none are authored. A moment of zero beside positive ones is
+    refused for an `articulated` link, which then keeps PhysX's default of 1 about every axis.
     An authored centre of mass scales with the body; it moves a computed inertia by the parallel-axis term.
     """
     prim, file, unit = body.prim, stage.file, stage.metres
@@ -92,11 +95,8 @@ def physx_inertia(
     place = solid.com_m
     if com is not None:
         place = (com[0] * scale[0] * unit, com[1] * scale[1] * unit, com[2] * scale[2] * unit)
-    if diagonal is not None and any(diagonal):
-        metric = stage.kilograms * unit**2
-        if min(diagonal) < 0.0:
-            stage.found.warn("E003", source, f"diagonalInertia {diagonal} has a negative moment: PhysX takes its size")
-        moments = (abs(diagonal[0]) * metric, abs(diagonal[1]) * metric, abs(diagonal[2]) * metric)
+    if diagonal is not None and has_moments(diagonal):
+        moments = _authored_moments(stage, source, diagonal, articulated)
         if axes is None and cooked is not None:
             moments, axes = diagonalize(cooked.tensor())
         return Inertia(
@@ -106,6 +106,9 @@ def physx_inertia(
             principal_wxyz=axes or IDENTITY_QUAT,
             origin="authored" if authored_mass is not None else origin,
         )
+    if diagonal is not None and any(diagonal):
+        why = f"diagonalInertia {diagonal} has no positive moment: PhysX takes it for unauthored"
+        stage.found.info("E003", source, why, "author three positive moments")
     tensor = solid.tensor_kgm2
     if com is not None and origin == "colliders":
         shift = (solid.com_m[0] - place[0], solid.com_m[1] - place[1], solid.com_m[2] - place[2])
@@ -114,6 +117,28 @@ def physx_inertia(
     if axes is not None and cooked is None and origin == "colliders":
         principal = axes  # PhysX keeps the computed moments and takes the authored frame for them
     return Inertia(mass_kg=total, com_m=place, diagonal_kgm2=moments, principal_wxyz=principal, origin=origin)
+
+
+def has_moments(diagonal: Vec3 | None) -> bool:
+    """Whether PhysX takes an authored diagonalInertia: one of its components must be positive."""
+    return diagonal is not None and max(diagonal) > 0.0
+
+
+def _authored_moments(stage: UsdRobotStage, source: Source, diagonal: Vec3, articulated: bool) -> Vec3:
+    """Authored principal moments as PhysX uses them [kg·m²]."""
+    metric = stage.kilograms * stage.metres**2
+    if articulated and 0.0 in diagonal:
+        stage.found.warn(
+            "E003",
+            source,
+            f"diagonalInertia {diagonal} has a moment of zero: PhysX refuses it for a link of an articulation and keeps "
+            "its default of 1 about every axis, and so does this file",
+            "mend physics:diagonalInertia: three positive moments, or none",
+        )
+        return (metric, metric, metric)
+    if min(diagonal) < 0.0:
+        stage.found.warn("E003", source, f"diagonalInertia {diagonal} has a negative moment: PhysX takes its size")
+    return (abs(diagonal[0]) * metric, abs(diagonal[1]) * metric, abs(diagonal[2]) * metric)
 
 
 def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom]) -> bool:
@@ -126,15 +151,15 @@ def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom])
     diagonal = vec3(body.prim, "physics:diagonalInertia", stage.file)
     axes = quat(body.prim, "physics:principalAxes")
     has_mass = mass is not None and mass > 0.0
-    has_moments = diagonal is not None and any(diagonal)
+    moments = has_moments(diagonal)
     centre = vec3(body.prim, "physics:centerOfMass", stage.file)
-    if has_mass and has_moments and axes is not None and centre is not None:
+    if has_mass and moments and axes is not None and centre is not None:
         return False
     colliders = [read for read in geoms if read.geom.collision is not None]
     if any(read.record.type_name in ("Mesh", "Cone") for read in colliders):
         return True
     turned = any(read.geom.pose.quat_wxyz != IDENTITY_QUAT for read in colliders)
-    return has_moments and axes is None and (turned or len(colliders) > 1)
+    return moments and axes is None and (turned or len(colliders) > 1)
 
 
 def _colliders(

@@ -268,9 +268,9 @@ def _links(
         if stage.mujoco_dialect:
             inertia = mujoco_inertia(stage, body)
         else:
-            inertia = physx_inertia(
-                stage, body, by_body.get(body.path, ()), meshes, densities, hull_of, cooked.get(body.path)
-            )
+            own = by_body.get(body.path, ())
+            weighed = cooked.get(body.path)
+            inertia = physx_inertia(stage, body, own, meshes, densities, hull_of, weighed, node.articulated)
         gravcomp = value(prim, "mjc:body:gravcomp")
         linear = number(prim, "physxRigidBody:linearDamping", stage.file)
         angular = number(prim, "physxRigidBody:angularDamping", stage.file)

@@ -67,6 +67,8 @@ class TreeNode:
     """Empty: floating where the parent is None."""
     fixed: bool = False
     """Root only: held by the world."""
+    articulated: bool = False
+    """Whether it is a link of one of PhysX's articulations, rather than a rigid body by itself."""
 
 
 @dataclass(slots=True)
@@ -348,13 +350,15 @@ def _tree(
     In MuJoCo's dialect children stand in stage order, as in the model the stage was written from.
     """
     members = set(component)
+    # Below an Xform that is a root, a body without a joint to another is no articulation; one that is the root is.
+    articulated = root is not None and (len(component) > 1 or root.path in members)
     world = sorted((j for body in component for j in edges[body] if j.other(body).body is None), key=lambda j: j.path)
     base, holding, fixed = _base(stage, component, world, root, joints)
     used = {id(j) for j in holding}
     if fixed:
         # Further fixed joints that hold the base say the same once more.
         used |= {id(j) for j in world if j.is_fixed and base in (j.ends[0].body, j.ends[1].body)}
-    node = TreeNode(stage.bodies[base], None, list(holding), fixed)
+    node = TreeNode(stage.bodies[base], None, list(holding), fixed, articulated)
     for joint in world:
         if id(joint) not in used:
             used.add(id(joint))
@@ -378,7 +382,7 @@ def _tree(
                     _report_loop(stage, joint)
                     joints.loops.append(joint)
                 continue
-            reached[other] = TreeNode(stage.bodies[other], body, [joint])
+            reached[other] = TreeNode(stage.bodies[other], body, [joint], articulated=articulated)
             queue.append(other)
             children[body].append(reached[other])
     if stage.mujoco_dialect:
