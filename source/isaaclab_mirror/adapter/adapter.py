@@ -165,6 +165,8 @@ class Adapter:
         self.motors.reset(rows)
         self.observations.reset(rows)
         self.actions.reset(rows)
+        if (drawn := self.events.take_targets()) is not None:
+            self.actions.targets.position[drawn[0]] = drawn[1]
         for _, bound in self._rewards + self._ends:
             bound.reset(rows)
         for command in world.commands.values():
@@ -264,6 +266,11 @@ class Adapter:
         Joints that are absent keep what the robot's file states.
         """
         return self.motors.implicit_gains()
+
+    @property
+    def randomisations(self) -> Sequence[Term]:
+        """Events by which the task changes the robot or the world; a replay leaves them out."""
+        return self.events.randomisations
 
     @property
     def max_episode_steps(self) -> int:

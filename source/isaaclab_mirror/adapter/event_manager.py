@@ -49,6 +49,7 @@ class EventManager:
         self._resets: list[_Event] = []
         self._intervals: list[_Event] = []
         self._time_left: list[Array] = []
+        self._targets: tuple[Array, Array] | None = None
         for term in world.contract.events:
             try:
                 event = _Event(term, world)
@@ -67,10 +68,18 @@ class EventManager:
     def draw(self, env_ids: Array) -> dict[str, Start]:
         """The reset events, in order, as starts by asset; the robot is always among them."""
         drafts = Drafts(self._world, env_ids)
-        drafts.of(self._world.contract.robot.name)
+        robot = self._world.contract.robot.name
+        drafts.of(robot)
         for event in self._resets:
             event(drafts)
+        if (targets := drafts.of(robot).targets) is not None:
+            self._targets = (env_ids, targets)
         return {name: draft.start() for name, draft in drafts.assets.items()}
+
+    def take_targets(self) -> tuple[Array, Array] | None:
+        """Position targets that the last draw set: environments, and (environments, joints)."""
+        taken, self._targets = self._targets, None
+        return taken
 
     def reset(self, env_ids: Array) -> None:
         """Draw new intervals for a new episode."""

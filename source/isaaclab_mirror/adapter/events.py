@@ -34,6 +34,8 @@ class Draft:
         self.ang_vel = np.zeros((count, 3))
         self.joint_pos = np.broadcast_to(joint_pos, (count, len(self.joint_names))).copy()
         self.joint_vel = np.broadcast_to(joint_vel, (count, len(self.joint_names))).copy()
+        self.targets: Array | None = None
+        """Position targets that the event sets too; None leaves them, as most events do."""
 
     def start(self) -> Start:
         """For the simulator."""
@@ -162,6 +164,9 @@ def reset_scene_to_default(drafts: Drafts, reset_joint_targets: bool = False) ->
     names = [contract.robot.name, *(entity.name for entity in contract.scene if entity.kind in MOVED)]
     for name in names:
         drafts.assets[name] = fresh.of(name)
+    if reset_joint_targets:
+        draft = drafts.of(contract.robot.name)
+        draft.targets = draft.joint_pos.copy()
 
 
 @event_term("push_by_setting_velocity")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ class Targets:
     position: Array
     velocity: Array
     effort: Array
+    tendons: dict[str, Array] = field(default_factory=dict[str, Array])
+    """Position targets of fixed tendons by name, (env_count,)."""
 
     @staticmethod
     def zeros(env_count: int, joints: int) -> Targets:

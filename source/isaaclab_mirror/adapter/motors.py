@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -29,6 +30,8 @@ class Commands:
     """[rad/s or m/s]"""
     effort: Array
     """[N·m or N]"""
+    tendons: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    """Position targets of fixed tendons by name, (env_count,)."""
 
 
 class Motors:
@@ -56,7 +59,7 @@ class Motors:
         self._from = self._back[self._known]
         self._same = bool(len(self._known) == len(self._back) and (self._from == np.arange(len(self._back))).all())
         shape = (world.env_count, len(self._back))
-        self._out = Commands(np.zeros(shape), np.zeros(shape), np.zeros(shape))
+        self._out = Commands(np.zeros(shape), np.zeros(shape), np.zeros(shape), {})
         self._effort = np.zeros((world.env_count, len(names)), dtype=F32)
 
     def reset(self, env_ids: Array | slice) -> None:
@@ -92,7 +95,7 @@ class Motors:
         self._to_simulator(targets.position, out.position)
         self._to_simulator(targets.velocity, out.velocity)
         self._to_simulator(effort, out.effort)
-        return out
+        return replace(out, tendons=dict(targets.tendons)) if targets.tendons else out
 
     def _to_simulator(self, values: Array, into: Array) -> None:
         if self._same:

@@ -30,7 +30,7 @@ class Entry:
 
     name: str
     modules: tuple[str, ...]
-    """Parts of module paths in which Isaac Lab defines it; empty: `isaaclab.envs.mdp`, or the user's own."""
+    """Parts of module paths (`core.lift`) in which Isaac Lab defines it; empty: `isaaclab.envs.mdp`, the user's own."""
     make: Callable[..., Any]
     needs: tuple[str, ...] = ()
     """What a replay must offer for it beside the robot's state: see `coverage`."""
@@ -63,14 +63,13 @@ class Registry:
         """The entry for `module:name`, or None."""
         module, _, name = func.rpartition(":") if ":" in func else func.rpartition(".")
         entries = self._entries.get(name, [])
-        parts = module.split(".")
         for entry in entries:
-            if any(part in parts for part in entry.modules):
+            if any(f".{part}." in f".{module}." for part in entry.modules):
                 return entry
-        if parts[0] in SHIPPED:
+        if module.split(".")[0] in SHIPPED:
             return None
         general = [entry for entry in entries if not entry.modules]
-        if general or parts[0] == "isaaclab":
+        if general or module.split(".")[0] == "isaaclab":
             return general[0] if general else None
         return entries[0] if len(entries) == 1 else None
 
@@ -120,10 +119,22 @@ actuator = ACTUATORS.register
 
 BUILT_IN = (
     "observations",
+    "object_observations",
+    "task_observations",
     "joint_actions",
+    "task_space_actions",
+    "tendon_actions",
     "commands",
+    "object_commands",
     "terminations",
+    "task_terminations",
+    "rewards",
+    "velocity_rewards",
+    "task_rewards",
+    "object_rewards",
     "events",
+    "task_events",
+    "randomisations",
     "motor_models",
     "motor_networks",
 )

@@ -23,7 +23,7 @@ class ContactSensor:
     """
 
     def __init__(self, entity: SceneEntity, body_names: Sequence[str], env_count: int) -> None:
-        leaf = entity.prim_path.rstrip("/").rpartition("/")[2] or ".*"
+        leaf = path_parts(entity.prim_path)[-1]
         patterns = leaf if leaf != "Robot" else ".*"
         self.body_names = match_names(patterns, body_names, f"scene.{entity.name}.prim_path")
         self._columns = np.array([list(body_names).index(name) for name in self.body_names], dtype=int)
@@ -79,7 +79,7 @@ class RayCaster:
 
     def __init__(self, entity: SceneEntity, world: World) -> None:
         config = entity.config
-        leaf = entity.prim_path.rstrip("/").rpartition("/")[2]
+        leaf = path_parts(entity.prim_path)[-1]
         names = world.layout.body_names
         self._body = names.index(leaf) if leaf in names else 0
         offset: Mapping[str, Any] = config.get("offset") or {}
@@ -101,6 +101,14 @@ class RayCaster:
 
     def heights_above(self, world: World) -> Array:
         """Sensor height above the ground at each ray [m], (env_count, rays)."""
+        pos, ground = self._cast(world)
+        return pos[:, 2:] - ground
+
+    def ground(self, world: World) -> Array:
+        """Height of the ground at each ray [m], (env_count, rays)."""
+        return self._cast(world)[1]
+
+    def _cast(self, world: World) -> tuple[Array, Array]:
         robot = world.robot
         pos, quat = combine_frames(robot.body_pos[:, self._body], robot.body_quat[:, self._body], self._pos, self._quat)
         match self._alignment:
@@ -111,7 +119,7 @@ class RayCaster:
             case _:
                 pass
         starts = pos[:, None] + rotate(quat[:, None], np.broadcast_to(self.rays, (len(pos), *self.rays.shape)))
-        return pos[:, 2:] - world.scene.heights(starts[..., :2])
+        return pos, world.scene.heights(starts[..., :2])
 
 
 def grid(config: Mapping[str, Any], where: str) -> tuple[Array, Array]:
@@ -165,9 +173,21 @@ class FrameTransformer:
         return len(self._frames)
 
 
+def path_parts(path: str) -> list[str]:
+    """A prim path with patterns (`{ENV_REGEX_NS}/Robot/[^/]*`) cut at the slashes that are not inside brackets."""
+    parts, depth = [""], 0
+    for character in path:
+        depth += (character in "[(") - (character in "])")
+        if character == "/" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part for part in parts if part] or [".*"]
+
+
 def owner_of(path: str, contract: Contract, robot_bodies: Sequence[str]) -> tuple[str, str]:
     """Asset and body that a prim path of a config means."""
-    leaf = path.rstrip("/").rpartition("/")[2]
+    leaf = path_parts(path)[-1]
     others = [e for e in contract.scene if e.prim_path and path.startswith(e.prim_path)]
     owner = max(others, key=lambda entity: len(entity.prim_path)).name if others else contract.robot.name
     if owner == contract.robot.name and leaf not in robot_bodies:
@@ -182,9 +202,8 @@ def build_sensors(world: World) -> None:
             case EntityKind.CONTACT_SENSOR:
                 if any(entity.prim_path.startswith(e.prim_path) for e in others(world.contract) if e.prim_path):
                     continue
-                leaf = entity.prim_path.rstrip("/").rpartition("/")[2]
                 names = world.layout.body_names
-                if "Robot" in entity.prim_path.split("/") or leaf in names:
+                if "Robot" in (parts := path_parts(entity.prim_path)) or parts[-1] in names:
                     world.sensors[entity.name] = ContactSensor(entity, names, world.env_count)
             case EntityKind.RAY_CASTER:
                 world.sensors[entity.name] = RayCaster(entity, world)

@@ -44,6 +44,10 @@ class Scene(Protocol):
         """Force and torque that each body's incoming joint transmits, (env_count, bodies, 6)."""
         ...
 
+    def tendon_names(self) -> Sequence[str]:
+        """Fixed tendons that take position targets."""
+        ...
+
     def jacobian(self, body: str) -> Array:
         """(env_count, 6, n) of the robot's link origin, world axes, as `Simulator.jacobian`."""
         ...
@@ -74,6 +78,10 @@ class EmptyScene:
     def joint_wrench(self, bodies: Sequence[str]) -> Array:
         """Not measured."""
         raise InputError("E124", "scene", "the wrench of a joint is not measured here")
+
+    def tendon_names(self) -> Sequence[str]:
+        """None."""
+        return ()
 
     def jacobian(self, body: str) -> Array:
         """Not known without a simulator."""
@@ -229,6 +237,8 @@ class Defaults:
     """Soft: what terms compare speeds with [rad/s or m/s]."""
     reset_velocity_limits: Array
     """What reset events clamp joint speeds to."""
+    solver_velocity_limits: Array
+    """What the engine enforces."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,6 +287,8 @@ class World:
         self.time_outs = np.zeros(env_count, dtype=bool)
         self.ends: dict[str, Array] = {}
         """Each termination term at the end of the last policy step."""
+        self.drawn: dict[str, Array] = {}
+        """What events drew for a whole episode, by name, (env_count,)."""
         self.computed_effort = np.zeros((env_count, len(layout.joint_names)), dtype=np.float32)
         self.applied_effort = np.zeros_like(self.computed_effort)
         self.joint_acc = np.zeros((env_count, len(layout.joint_names)))
@@ -389,6 +401,7 @@ def defaults_of(contract: Contract, layout: Layout) -> Defaults:
         soft = np.stack([middle - half, middle + half], axis=1)
     soft = np.where(np.isfinite(limits).all(axis=1, keepdims=True), soft, limits)
     speeds = contract.joint_values("velocity_limit", np.inf) if contract.joint_names == names else ()
+    solver = contract.joint_values("velocity_limit_sim", np.inf) if contract.joint_names == names else ()
     return Defaults(
         joint_pos=np.array([robot.default_joint_pos.get(name, 0.0) for name in names]),
         joint_vel=np.array([robot.default_joint_vel.get(name, 0.0) for name in names]),
@@ -396,6 +409,7 @@ def defaults_of(contract: Contract, layout: Layout) -> Defaults:
         soft_limits=soft,
         velocity_limits=np.array(speeds) if speeds else np.full(len(names), np.inf),
         reset_velocity_limits=np.array(speeds) if speeds else np.full(len(names), np.inf),
+        solver_velocity_limits=np.array(solver) if solver else np.full(len(names), np.inf),
     )
 
 
