@@ -131,8 +131,8 @@ def _authored_moments(stage: UsdRobotStage, source: Source, diagonal: Vec3, arti
         stage.found.warn(
             "E003",
             source,
-            f"diagonalInertia {diagonal} has a moment of zero: PhysX refuses it for a link of an articulation and keeps "
-            "its default of 1 about every axis, and so does this file",
+            f"diagonalInertia {diagonal} has a moment of zero: PhysX refuses it for a link of an articulation, which "
+            "keeps 1 about every axis; so does this file",
             "mend physics:diagonalInertia: three positive moments, or none",
         )
         return (metric, metric, metric)
