@@ -2,7 +2,7 @@
 
 E001–E005 and V001–V004 are those of the conversion standard, the others continue the series: E00x the robot's own
 numbers, E01x the file, E02x what PhysX makes of it, E03x the numbers and the output, E04x URDF, E05x the simulators,
-E09x the command line.
+E09x the command line, E10x and E11x what a policy expects.
 """
 
 from __future__ import annotations
@@ -464,6 +464,120 @@ CODES: dict[str, Code] = {
         "Masses, mass matrix, bias, gains, or a motion: free fall, swing, steps, tracking, contact forces, slip.",
         "The figures are reported; a test that the standard requires fails the validation (exit code 1).",
         "arm.usda: warning V002: tracking: 0.013 rad at elbow_joint, limit 0.01 rad",
+    ),
+    "E100": Code(
+        "no config of a policy",
+        "The path does not exist, or nothing in it is a config that is known.",
+        "Refused.",
+        "logs: error E100: no config of a policy is in this folder",
+    ),
+    "E101": Code(
+        "name that the robot does not have",
+        "A joint or body name, or a pattern, of the contract matches nothing in the robot.",
+        "Refused, with the nearest name.",
+        "env.yaml:scene.robot.init_state.joint_pos: error E101: nothing in the robot matches '.*_knee_joint'",
+    ),
+    "E102": Code(
+        "ambiguous or broken pattern",
+        "A joint is matched by two patterns of one setting, or a pattern is no regular expression.",
+        "Refused, as Isaac Lab does.",
+        "env.yaml:actions.joint_pos.scale: error E102: 'left_hip_yaw' is matched by both '.*_hip_.*' and '.*_yaw'",
+    ),
+    "E103": Code(
+        "config that cannot be read safely",
+        "No YAML or TOML, empty, too large, or with a tag that would make an object or call something.",
+        "Refused; nothing of the file is run.",
+        "env.yaml:seed: error E103: the tag !!python/object/apply:os.system (line 3) is not read",
+    ),
+    "E104": Code(
+        "key that is missing or of the wrong type",
+        "A config has no number, name or mapping where one must be, or one that is not finite.",
+        "Refused, with the path of the key.",
+        "env.yaml:sim.dt: error E104: 'fast' is not a finite number",
+    ),
+    "E105": Code(
+        "order of joints that nobody wrote down",
+        "The config has no order, and the robot file at hand is not that of the training.",
+        "The engine's rule on the file at hand, as a guess; refused where not even that is known.",
+        "h1_env.yaml: joint order: warning E105: the joint order is not written down: PhysX: breadth first, "
+        "children by joint path, on model.xml, which is not the training asset",
+    ),
+    "E106": Code(
+        "joints called differently in the robot's file",
+        "The policy's joint names and the file's differ by a suffix.",
+        "Matched without it; the policy's names are kept.",
+        "h1_env.yaml: warning E106: 19 joints are called differently in the robot's file: 'left_hip_yaw' is taken "
+        "to be 'left_hip_yaw_joint'",
+    ),
+    "E107": Code(
+        "policy file that is not there, or several",
+        "No file in the folder is a policy, more than one may be, or it is of no kind that is known.",
+        "The contract is read without it; refused where a choice is needed.",
+        "run: warning E107: there is no policy in this folder",
+    ),
+    "E108": Code(
+        "robot file of the training that is not there",
+        "The asset that the config names is not on this machine.",
+        "A robot file beside the config is taken for it; without one, joints stay patterns.",
+        "h1_env.yaml: warning E108: h1_minimal.usd of the training is not here: model.xml beside the config is "
+        "taken for it",
+    ),
+    "E109": Code(
+        "numbers of two sources that disagree",
+        "What the config says does not fit the robot's file or the policy: a default position outside the limits, "
+        "an input of another size than the observations add up to.",
+        "The config's is kept; refused where the policy could not run.",
+        "policy.onnx: error E109: the policy takes 45 numbers, the observations are 48: base_lin_vel 3, …",
+    ),
+    "E110": Code(
+        "setting that has no counterpart here",
+        "Several assets, a scaled robot, another engine than PhysX, or a converter's property.",
+        "Said, and the nearest thing is done; refused where it would be another robot.",
+        "env.yaml:scene.robot.spawn.assets_cfg: warning E110: several assets, one per environment: the first is taken",
+    ),
+    "E111": Code(
+        "contract.toml with a key that is not known",
+        "A key that no field has, a later schema, or a value of the wrong type.",
+        "Refused, with the path of the key.",
+        "contract.toml:sim.dtt: error E111: there is no such key",
+    ),
+    "E112": Code(
+        "generation of the framework that cannot be told",
+        "Nothing in the config says which version wrote it, and the order of quaternions depends on it.",
+        "The likelier one, said.",
+        "env.yaml: warning E112: nothing in the file tells the generation of Isaac Lab: quaternions are taken as wxyz",
+    ),
+    "E120": Code(
+        "term that is not known",
+        "The task uses an observation, action, command, termination, reward, event or actuator that the adapter does "
+        "not have.",
+        "Refused for what the policy sees and does; rewards, ends and events are left out and told. The message names "
+        "the nearest known one and the file where the task defines it.",
+        "observation gait_clock: error E120: unknown observation term 'gait_clock', defined in my_tasks/mdp/obs.py",
+    ),
+    "E121": Code(
+        "plugin that cannot be used",
+        "A file given with `--plugin` is missing, does not run, or registers a name twice.",
+        "Refused, with the file and the Python error.",
+        "my_terms.py: error E121: the plugin does not run: NameError: name 'np' is not defined",
+    ),
+    "E122": Code(
+        "term's setting that does not fit",
+        "A term's parameter is missing, unknown, or of the wrong size.",
+        "Refused, with the term and what is known.",
+        "command base_velocity.ranges.heading: error E122: no range is given",
+    ),
+    "E123": Code(
+        "actuator network that cannot be read",
+        "The TorchScript file of an ActuatorNetMLP or ActuatorNetLSTM is missing or of another structure.",
+        "Refused, with the file's name as the task has it.",
+        "actuator legs: error E123: the actuator network anydrive_3_lstm.pt is not there",
+    ),
+    "E124": Code(
+        "something the environment does not offer",
+        "A term reads what is not simulated here: an object, a tendon, a joint's wrench, a Jacobian.",
+        "Refused for what the policy sees and does; rewards, ends and events are left out and told.",
+        "scene.cube_1: error E124: the environment has no 'cube_1'",
     ),
     "V003": Code(
         "actuator or tendon without its target",
