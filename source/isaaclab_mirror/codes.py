@@ -380,6 +380,12 @@ CODES: dict[str, Code] = {
         "Kept going, some hundred times slower.",
         "MuJoCo: warning E063: numba is not installed: PhysX's step is interpreted",
     ),
+    "E064": Code(
+        "start inside the ground",
+        "A link is inside the ground plane at the robot's initial pose: both engines throw it out, each in its own way.",
+        "Kept, with the deepest link and its depth.",
+        "go2.usda: warning E064: link 'base' starts 0.057 m inside the ground, and 12 more",
+    ),
     "E090": Code(
         "option that does not exist",
         "A key of `--set` or of the options file is no option.",

@@ -161,6 +161,14 @@ class RobotSpec:
     joint_pos_patterns: Mapping[str, float] = field(default_factory=dict[str, float])
     """As the config has it, by pattern; full match, joints that none matches are 0."""
     joint_vel_patterns: Mapping[str, float] = field(default_factory=dict[str, float])
+    joint_ordering: tuple[str, ...] = ()
+    """As the config has it: nothing (the engine's own), a convention (`physx`, `mjwarp`, `robot_schema`) or names."""
+    body_ordering: tuple[str, ...] = ()
+    joint_places: tuple[int, ...] = ()
+    """Sources that number joints instead of naming them: where the policy's joints stand in the robot file's
+    depth-first order. Until a robot is known they are called `#0`, `#1`, … in the policy's order."""
+    joint_aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Joint of the policy → its name in the robot's file, where a suffix makes the difference."""
     joint_limits: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
     """Hard limits by joint name [rad or m], ±inf where there is none."""
     soft_joint_pos_limit_factor: float = 1.0

@@ -1,1 +1,1 @@
-"""One loader per kind of file: each returns a Contract."""
+"""One module per kind of source: what its author wrote, as a `Contract`."""
