@@ -177,7 +177,7 @@ def object_stacked(
 # --- cabinet
 
 
-@observation_term("rel_ee_drawer_distance", "cabinet")
+@observation_term("rel_ee_drawer_distance", "cabinet", needs=("objects",))
 def rel_ee_drawer_distance(world: World) -> Array:
     """From the hand to the drawer's handle, world axes [m]."""
     return frame(world, "cabinet_frame")[0] - frame(world, "ee_frame")[0]

@@ -147,7 +147,7 @@ def generated_commands(world: World, command_name: str) -> Array:
     return world.command(command_name).observed(world)
 
 
-@observation_term("height_scan")
+@observation_term("height_scan", needs=("terrain heights",))
 def height_scan(world: World, sensor_cfg: Entity, offset: float = 0.5) -> Array:
     """Height of the sensor above the ground under each ray, less the offset [m]."""
     sensor: RayCaster = world.sensor(sensor_cfg.name, RayCaster)
