@@ -382,7 +382,7 @@ CODES: dict[str, Code] = {
     ),
     "E064": Code(
         "start inside the ground",
-        "A link is inside the ground plane at the robot's initial pose: both engines throw it out, each in its own way.",
+        "A link is inside the ground plane at the initial pose: both engines throw it out, each in its own way.",
         "Kept, with the deepest link and its depth.",
         "go2.usda: warning E064: link 'base' starts 0.057 m inside the ground, and 12 more",
     ),

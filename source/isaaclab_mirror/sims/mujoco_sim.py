@@ -13,6 +13,7 @@ from isaaclab_mirror.physics.options import Fidelity
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Pose
 from isaaclab_mirror.sims import batched
+from isaaclab_mirror.sims.ground_start import report_ground_start
 from isaaclab_mirror.sims.mujoco_drives import Controls, put_gains
 from isaaclab_mirror.sims.mujoco_dynamics import Dynamics
 from isaaclab_mirror.sims.mujoco_model import MujocoRobot, mjcf_model, robot_model
@@ -88,7 +89,10 @@ class MujocoSim:
         self._dynamics = Dynamics(self.robot)
         self._reader = Reader(self.robot, self._batch, self._controls, self._dynamics)
         self.diagnostics = Diagnostics()
-        """What this fidelity leaves out of the robot, or approximates."""
+        """What this fidelity leaves out of the robot, or approximates; a start inside the ground."""
+        if self.settings.ground is not None:
+            where = str(source.source or source.name) if isinstance(source, Robot) else Path(source).name
+            report_ground_start(self.model, self.robot.home_qpos, where, self.diagnostics)
         self._stepper: Stepper | None = self._make_stepper(stepper, threads, laws)
         self.reset()
 

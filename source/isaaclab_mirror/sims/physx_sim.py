@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from isaaclab_mirror.diagnostics import InputError
+from isaaclab_mirror.diagnostics import Diagnostics, InputError
 from isaaclab_mirror.formats.options import ReadOptions
+from isaaclab_mirror.physics.options import Fidelity
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Pose
 from isaaclab_mirror.sims import batched
+from isaaclab_mirror.sims.ground_start import report_ground_start
+from isaaclab_mirror.sims.mujoco_model import robot_model
 from isaaclab_mirror.sims.physx_dynamics import PhysxDynamics
 from isaaclab_mirror.sims.physx_engine import Engine, PhysxEngine, require_physx
 from isaaclab_mirror.sims.physx_frames import Columns, Frames, clone_poses, columns_of, frames_of
@@ -83,6 +87,9 @@ class PhysxSim:
         self.robot = load_robot(source, read, base_pose)
         self.settings = settings or resolve_settings(self.robot)
         self.env_count = env_count
+        self.diagnostics = Diagnostics()
+        """A start inside the ground."""
+        self._report_ground()
         self._engine: Engine | None = None
         self._time = np.zeros(env_count)
         with tempfile.TemporaryDirectory(prefix="isaaclab_mirror_") as folder:
@@ -101,6 +108,15 @@ class PhysxSim:
         except BaseException:
             self.close()
             raise
+
+    def _report_ground(self) -> None:
+        """Before PhysX loads it: afterwards the robot has been thrown out of the ground."""
+        if self.settings.ground is None:
+            return
+        with contextlib.suppress(InputError):  # what MuJoCo does not take is not asked
+            made = robot_model(self.robot, Fidelity.NOMINAL, self.settings, contact_forces=False, visuals=False)
+            where = str(self.robot.source or self.robot.name)
+            report_ground_start(made.model, made.home_qpos, where, self.diagnostics)
 
     def _prepare(self, engine: Engine, stage: PhysxStage, contact_forces: bool) -> None:
         import numpy as np

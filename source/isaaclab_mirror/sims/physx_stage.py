@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from isaaclab_mirror.diagnostics import Diagnostics, InputError
 from isaaclab_mirror.formats.options import ReadOptions
+from isaaclab_mirror.formats.registry import Format, format_of
 from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage, quiet_usd
 from isaaclab_mirror.robot.joints import JointType
 from isaaclab_mirror.robot.model import Robot
@@ -60,9 +61,9 @@ def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: 
     """Write the layer into `folder`."""
     from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
-    if robot.source is None or not robot.source.file.is_file():
+    if robot.source is None or not robot.source.file.is_file() or format_of(robot.source.file) is not Format.USD:
         where = str(robot.source or robot.name)
-        raise InputError("E058", where, "PhysX loads USD files, and the robot comes from none", "give the file")
+        raise InputError("E058", where, "PhysX loads USD files, and the robot comes from none", "give its USD file")
     source = open_stage(robot.source.file, read, Diagnostics())
     file = folder / "stage.usda"
     with quiet_usd():
