@@ -1,0 +1,208 @@
+"""How an episode went: survival, return, velocity against the command, heading, energy, slip of the feet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from isaaclab_mirror.adapter.arrays import Array, cross, heading, rotate, rotate_back, wrap_to_pi
+from isaaclab_mirror.envs.commanding import velocity_command
+from isaaclab_mirror.envs.mirror import Mirror, Step
+from isaaclab_mirror.sims.state import State
+
+SETTLE_S = 1.0
+"""Means of velocities leave out this much of an episode's beginning."""
+LOW = 0.5
+"""A floating base below this share of its starting height has fallen, as has one tilted beyond 60°."""
+UPRIGHT = -0.5
+TOUCH_N = 1.0
+"""A link that feels more than this touches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """One episode, measured. Velocities: of the root's centre of mass in the root's axes, mean after `SETTLE_S`."""
+
+    index: int
+    seed: int
+    seconds: float
+    """How long it lasted."""
+    fell: bool
+    termination: str
+    """Name of the term that ended it, `fell`, `exploded`, `nan observation`; empty where nothing did."""
+    total_return: float
+    command: tuple[float, ...]
+    """Mean of vx, vy [m/s], wz [rad/s]; empty where the task commands no velocity."""
+    mean_lin_vel_b: tuple[float, ...]
+    mean_ang_vel_b: tuple[float, ...]
+    heading_drift_rad: float
+    """Turned minus commanded."""
+    energy_j: float
+    """∫ Σ |τ·q̇| dt."""
+    foot_slip_mps: float | None
+    """Mean horizontal speed of links at the ends of chains while they touch."""
+    message: str = ""
+    reward_terms: dict[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def lin_vel_error(self) -> float | None:
+        """|mean velocity − mean command| in the plane [m/s]."""
+        if not self.command or not self.mean_lin_vel_b:
+            return None
+        return float(np.hypot(self.mean_lin_vel_b[0] - self.command[0], self.mean_lin_vel_b[1] - self.command[1]))
+
+    @property
+    def ang_vel_error(self) -> float | None:
+        """Of the mean turning speed [rad/s]."""
+        if not self.command or not self.mean_ang_vel_b:
+            return None
+        return abs(self.mean_ang_vel_b[2] - self.command[2])
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` writes it."""
+        return {
+            "index": self.index,
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "fell": self.fell,
+            "termination": self.termination,
+            "return": self.total_return,
+            "command": list(self.command),
+            "mean_lin_vel_b": list(self.mean_lin_vel_b),
+            "mean_ang_vel_b": list(self.mean_ang_vel_b),
+            "lin_vel_error": self.lin_vel_error,
+            "ang_vel_error": self.ang_vel_error,
+            "heading_drift_rad": self.heading_drift_rad,
+            "energy_j": self.energy_j,
+            "foot_slip_mps": self.foot_slip_mps,
+            "message": self.message,
+            "reward_terms": dict(self.reward_terms),
+        }
+
+
+class Measure:
+    """Sums over the episodes of all environments of a mirror, one each."""
+
+    def __init__(self, mirror: Mirror, *, slip: bool = True) -> None:
+        """Begins at the mirror's state, which has just been reset."""
+        n, state = mirror.env_count, mirror.state
+        self._mirror = mirror
+        self._dt = mirror.step_dt
+        self._floating = not mirror.simulator.fixed_base
+        self._command = velocity_command(mirror.adapter)
+        self._start_height = state.root_pos_w[:, 2] - mirror.contract.sim.terrain.height
+        self._yaw = heading(state.root_quat_wxyz)
+        self.steps = np.zeros(n, dtype=int)
+        self.alive = np.ones(n, dtype=bool)
+        self.fell = np.zeros(n, dtype=bool)
+        self.ends = [""] * n
+        self.messages = [""] * n
+        self._return, self._energy = np.zeros(n), np.zeros(n)
+        self._turned, self._asked_turn = np.zeros(n), np.zeros(n)
+        self._linear, self._angular, self._asked = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
+        self._settled = np.zeros(n)
+        self._terms: dict[str, Array] = {}
+        self._feet = ends_of_chains(mirror) if slip and self._floating else np.zeros(0, dtype=int)
+        self._slip, self._touched = np.zeros(n), np.zeros(n)
+
+    def add(self, step: Step, command: Array | None) -> None:
+        """One policy step; `command` is what held during it."""
+        alive, state, result = self.alive, step.state, step.result
+        counted = alive & ~step.exploded
+        self.steps += alive
+        self._return += np.where(counted, result.reward, 0.0)
+        for name, share in result.terms.items():
+            self._terms.setdefault(name, np.zeros(len(alive)))
+            self._terms[name] += np.where(counted, share, 0.0)
+        power = np.abs(state.joint_torque * state.joint_vel).sum(axis=1)
+        self._energy += np.where(counted, power * self._dt, 0.0)
+        if self._floating:
+            self._move(state, counted, command)
+        self._end(step, counted)
+
+    def _move(self, state: State, counted: Array, command: Array | None) -> None:
+        quat = state.root_quat_wxyz
+        yaw = heading(quat)
+        turned, self._yaw = wrap_to_pi(yaw - self._yaw), yaw
+        self._turned += np.where(counted, turned, 0.0)
+        settled = counted & (self.steps * self._dt > SETTLE_S)
+        linear, angular = rotate_back(quat, state.root_com_lin_vel_w), rotate_back(quat, state.root_ang_vel_w)
+        self._settled += settled
+        self._linear[settled] += linear[settled]
+        self._angular[settled] += angular[settled]
+        if command is not None:
+            self._asked[settled] += command[settled]
+            self._asked_turn += np.where(counted, command[:, 2] * self._dt, 0.0)
+        if len(self._feet):
+            touching = np.linalg.norm(state.contact_force_w[:, self._feet], axis=-1) > TOUCH_N
+            touching &= counted[:, None]
+            speed = np.linalg.norm(self._contact_speeds(state), axis=-1)
+            self._slip += np.where(touching, speed, 0.0).sum(axis=1)
+            self._touched += touching.sum(axis=1)
+
+    def _contact_speeds(self, state: State) -> Array:
+        """Horizontal velocity of the point of each foot that is level with the ground, under its centre of mass."""
+        links, feet, height = state.links, self._feet, self._mirror.contract.sim.terrain.height
+        com = links.pos_w[:, feet] + rotate(links.quat_wxyz[:, feet], self._coms()[None])
+        arm = np.zeros_like(com)
+        arm[..., 2] = height - com[..., 2]
+        return (links.com_lin_vel_w[:, feet] + cross(links.ang_vel_w[:, feet], arm))[..., :2]
+
+    def _coms(self) -> Array:
+        return self._mirror.simulator.centers_of_mass()[self._feet]
+
+    def _end(self, step: Step, counted: Array) -> None:
+        for row in np.flatnonzero(self.alive & step.exploded):
+            self.finish(int(row), "exploded", fell=False, message=step.messages.get(int(row), ""))
+        result = step.result
+        for row in np.flatnonzero(counted & result.done):
+            names = [name for name, value in result.ends.items() if value[row]]
+            self.finish(int(row), ", ".join(names), fell=bool(result.terminated[row]))
+        if self._floating:
+            low = step.state.root_pos_w[:, 2] - self._mirror.contract.sim.terrain.height < LOW * self._start_height
+            tilted = self._gravity_z(step.state) > UPRIGHT
+            for row in np.flatnonzero(self.alive & (low | tilted)):
+                self.finish(int(row), "fell", fell=True)
+
+    def _gravity_z(self, state: State) -> Array:
+        down = np.broadcast_to(np.array([0.0, 0.0, -1.0]), state.root_pos_w.shape)
+        return rotate_back(state.root_quat_wxyz, down)[:, 2]
+
+    def finish(self, row: int, termination: str, *, fell: bool, message: str = "") -> None:
+        """The episode of one environment is over."""
+        self.alive[row] = False
+        self.ends[row], self.fell[row], self.messages[row] = termination, fell, message
+
+    def episode(self, row: int, index: int, seed: int) -> Episode:
+        """What one environment's episode came to."""
+        settled = max(float(self._settled[row]), 1.0)
+        known = self._floating and self._settled[row] > 0
+        return Episode(
+            index=index,
+            seed=seed,
+            seconds=float(self.steps[row] * self._dt),
+            fell=bool(self.fell[row]),
+            termination=self.ends[row],
+            total_return=float(self._return[row]),
+            command=tuple(map(float, self._asked[row] / settled)) if known and self._command is not None else (),
+            mean_lin_vel_b=tuple(map(float, self._linear[row] / settled)) if known else (),
+            mean_ang_vel_b=tuple(map(float, self._angular[row] / settled)) if known else (),
+            heading_drift_rad=float(self._turned[row] - self._asked_turn[row]),
+            energy_j=float(self._energy[row]),
+            foot_slip_mps=float(self._slip[row] / self._touched[row]) if self._touched[row] else None,
+            message=self.messages[row],
+            reward_terms={name: float(values[row]) for name, values in self._terms.items()},
+        )
+
+
+def ends_of_chains(mirror: Mirror) -> Array:
+    """Columns of the links that touch the ground in a normal gait: those with the lowest ends at the start.
+
+    Links whose frame stands in the lower fifth of the robot's height.
+    """
+    state = mirror.state
+    heights = state.link_pos_w[0, :, 2] - mirror.contract.sim.terrain.height
+    top = float(heights.max())
+    return np.flatnonzero(heights < 0.2 * top) if top > 0 else np.zeros(0, dtype=int)
