@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "convert": "convert a robot file; prints what came through",
     "inspect": "say what is in a robot file: links, joints, drives, colliders, diagnostics",
+    "validate": "test a robot in PhysX against MuJoCo, or two files of it against each other",
 }
 DEBUG_VARIABLE = "ISAACLAB_MIRROR_DEBUG"
 

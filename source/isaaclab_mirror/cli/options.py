@@ -48,6 +48,26 @@ def conversion_options(args: argparse.Namespace) -> ConversionOptions:
     return ConversionOptions(**groups, strict=strict)  # pyright: ignore[reportArgumentType]
 
 
+def take_settings(args: argparse.Namespace) -> dict[str, typing.Any]:
+    """The simulators' settings among `--set`, by their names; the rest stays for `conversion_options`."""
+    from isaaclab_mirror.sims.settings import SimSettings
+
+    own = {"provenance", "ground", "mujoco_options"}
+    hints = {name: hint for name, hint in typing.get_type_hints(SimSettings).items() if name not in own}
+    taken: dict[str, typing.Any] = {}
+    left: list[str] = []
+    for assignment in args.set:
+        key, value = _pair(assignment, "--set")
+        if key not in hints:
+            left.append(assignment)
+        elif key == "gravity":
+            taken[key] = tuple(_value(float, part, key) for part in value.split(","))
+        else:
+            taken[key] = _value(hints[key], value, key)
+    args.set = left
+    return taken
+
+
 def _fields_of(group: type, given: Mapping[str, object]) -> dict[str, typing.Any]:
     hints = typing.get_type_hints(group)
     return {key: _value(hints[key], value, key) for key, value in given.items() if key in hints}

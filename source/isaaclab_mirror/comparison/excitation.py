@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from isaaclab_mirror.robot.joints import AxisKind
 from isaaclab_mirror.robot.model import Robot
-from isaaclab_mirror.sims.robots import axis_names
+from isaaclab_mirror.sims.robots import axis_names, home_positions
+from isaaclab_mirror.sims.simulator import Simulator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,6 +77,27 @@ class JointFacts:
 def units_of(robot: Robot) -> dict[str, str]:
     """Joint → `rad` or `m`."""
     return {name: "m" if axis.kind is AxisKind.SLIDE else "rad" for axis in robot.axes() for name in axis_names(axis)}
+
+
+def joint_facts(robot: Robot, sim: Simulator, names: Sequence[str]) -> JointFacts:
+    """Of some joints, as the robot states them and a simulator of it runs them."""
+    import numpy as np
+
+    columns = np.array([sim.joint_names.index(name) for name in names], dtype=np.intp)
+    limits, (stiffness, damping) = sim.joint_limits()[columns], sim.gains()
+    units, home = units_of(robot), home_positions(robot)
+    led = {mimic.follower for mimic in robot.mimics if mimic.active}
+    return JointFacts(
+        names=tuple(names),
+        units=tuple(units[name] for name in names),
+        lower=limits[:, 0],
+        upper=limits[:, 1],
+        home=np.array([home[name] for name in names], dtype=float),
+        stiffness=stiffness[columns],
+        damping=damping[columns],
+        effort_limit=sim.effort_limits()[columns],
+        followers=np.array([name in led for name in names], dtype=bool),
+    )
 
 
 def random_configurations(facts: JointFacts, count: int, seed: int = 0, unlimited: float = 2.0) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from isaaclab_mirror.comparison.rows import NUDGE
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.sims.simulator import Simulator
 from isaaclab_mirror.sims.state import Start
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-NUDGE = 1e-5
-"""How far apart [rad or m] two runs of PhysX start that show its own noise."""
 TICK_S = 0.01
 """Targets change and states are kept about this often."""
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.comparison.excitation import JointFacts, random_configurations, worst
+from isaaclab_mirror.comparison.inverse_kinematics import ik_row
 from isaaclab_mirror.comparison.rows import ACTUATOR, DYNAMIC, KINEMATIC, Row, Skipped
-from isaaclab_mirror.sims.simulator import Simulator
-from isaaclab_mirror.sims.state import Start
+from isaaclab_mirror.comparison.two import Two, put, spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,36 +33,6 @@ class StaticLimits:
     """Relative to 1 rad or m: a float32 of π is 9e-8 off."""
     gains: float = 1e-5
     ik_rad: float = 1e-5
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Two:
-    """Two simulators and what they have in common."""
-
-    a: Simulator
-    b: Simulator
-    joints: tuple[str, ...]
-    links: tuple[str, ...]
-
-    def columns(self, sim: Simulator) -> NDArray[np.intp]:
-        """Of the common joints in a simulator's order."""
-        import numpy as np
-
-        return np.array([sim.joint_names.index(name) for name in self.joints], dtype=np.intp)
-
-    def generalized(self, sim: Simulator) -> NDArray[np.intp]:
-        """Of the common coordinates in a simulator's mass matrix: the base's six where both have them, then joints."""
-        import numpy as np
-
-        base = 0 if sim.fixed_base else 6
-        both = not (self.a.fixed_base or self.b.fixed_base)
-        return np.concatenate([np.arange(6 if both else 0), base + self.columns(sim)]).astype(np.intp)
-
-
-def common(a: Simulator, b: Simulator) -> Two:
-    """What both have, in the order of `a`."""
-    joints = tuple(name for name in a.joint_names if name in b.joint_names)
-    return Two(a, b, joints, tuple(name for name in a.link_names if name in b.link_names))
 
 
 def static_rows(
@@ -203,7 +173,7 @@ def _configuration_rows(
         if not value <= worst_of.get(name, (-1.0, ""))[0]:
             worst_of[name] = (float(value), where)
 
-    some = _spread(two.links, 6)
+    some = spread(two.links, 6)
     floating = not (two.a.fixed_base or two.b.fixed_base)
     for k, configuration in enumerate(random_configurations(facts, count)):
         speed = rng.normal(0.0, 1.0, len(facts.names)) * (k > 0)
@@ -212,7 +182,7 @@ def _configuration_rows(
         quat = np.array([1.0, 0, 0, 0]) if k == 0 else turn / np.linalg.norm(turn)
         twist = rng.normal(0.0, 0.5, 3) * (k > 0)
         for sim in (two.a, two.b):
-            _put(sim, facts.names, configuration, speed, (quat, twist) if floating else None)
+            put(sim, facts.names, configuration, speed, (quat, twist) if floating else None)
         _compare_links(two, note)
         for link in some:
             first, second = (sim.jacobian(link)[0][:, two.generalized(sim)] for sim in (two.a, two.b))
@@ -249,22 +219,6 @@ def _configuration_rows(
     ]
 
 
-def _spread(names: Sequence[str], count: int) -> tuple[str, ...]:
-    """Some names, the last among them, evenly."""
-    step = max(1, len(names) // count)
-    return tuple(names[::-1][::step])
-
-
-def _put(
-    sim: Simulator, names: Sequence[str], position: Array, velocity: Array, base: tuple[Array, Array] | None
-) -> None:
-    """A configuration in every environment, the base at its own place."""
-    joints = dict(zip(names, position.tolist(), strict=True))
-    speeds = dict(zip(names, velocity.tolist(), strict=True))
-    quat, twist = base if base is not None else (None, None)
-    sim.reset(Start(joint_pos=joints, joint_vel=speeds, root_quat_wxyz=quat, root_ang_vel_w=twist))
-
-
 def _compare_links(two: Two, note: Callable[[str, float, str], None]) -> None:
     import numpy as np
 
@@ -295,74 +249,3 @@ def _compare_dynamics(two: Two, note: Callable[[str, float, str], None]) -> None
     note("mass_matrix", *worst(names, gaps.max(axis=1)))
     first, second = (sim.bias()[0][p] for sim, p in zip((two.a, two.b), picks, strict=True))
     note("bias", *worst(names, np.abs(first - second) / max(float(np.abs(second).max()), 1e-3)))
-
-
-def ik_row(two: Two, facts: JointFacts, limit: float, iterations: int = 60) -> Row | Skipped:
-    """Damped least squares on both models from one seed to one target: do both end in the same configuration?"""
-    import numpy as np
-
-    name = "inverse kinematics"
-    movable = ~facts.followers
-    link = _tool(two, facts)
-    if link is None:
-        return Skipped(name=name, reason="no link moves with the joints")
-    goal, seed = (random_configurations(facts, 2, seed)[1] for seed in (11, 12))
-    seed = goal + 0.3 * (seed - goal)  # within reach of a descent
-    _put(two.b, facts.names, goal, np.zeros_like(goal), None)
-    state, column = two.b.read(), two.b.link_names.index(link)
-    target = (state.link_pos_w[0, column], state.link_quat_wxyz[0, column])
-    ends: list[Array] = []
-    misses: list[float] = []
-    for sim in (two.a, two.b):
-        end, miss = _solve(sim, two, link, target, seed, movable, iterations)
-        ends.append(end)
-        misses.append(miss)
-    value, where = worst(two.joints, np.abs(ends[0] - ends[1]))
-    note = f"{link}, {iterations} steps from one seed; ends {max(misses):.1e} m from the target"
-    return Row(name=name, value=value, limit=limit, unit="rad or m", code=KINEMATIC, where=where, note=note)
-
-
-def _tool(two: Two, facts: JointFacts) -> str | None:
-    """The last link that at least three joints move (or as many as there are)."""
-    import numpy as np
-
-    _put(two.b, facts.names, facts.home, np.zeros(len(facts.names)), None)
-    moved = {
-        link: int((np.abs(two.b.jacobian(link)[0][:, two.generalized(two.b)[-len(two.joints) :]]) > 1e-9).any(0).sum())
-        for link in _spread(two.links, 24)
-    }
-    best = max(moved.values(), default=0)
-    return next((link for link, count in moved.items() if count == best), None) if best else None
-
-
-def _solve(
-    sim: Simulator,
-    two: Two,
-    link: str,
-    target: tuple[Array, Array],
-    seed: Array,
-    movable: NDArray[np.bool_],
-    iterations: int,
-) -> tuple[Array, float]:
-    """Joint positions after the iterations, and how far the link then is from its target [m]."""
-    import numpy as np
-
-    from isaaclab_mirror.sims import batched
-
-    q: Array = seed.copy()
-    column, miss = sim.link_names.index(link), np.inf
-    columns = two.generalized(sim)[-len(two.joints) :]
-    zero = np.zeros_like(q)
-    for _ in range(iterations):
-        _put(sim, two.joints, q, zero, None)
-        state = sim.read()
-        away = target[0] - state.link_pos_w[0, column]
-        now = state.link_quat_wxyz[0, column]
-        turn = batched.multiply(target[1], now * np.array([1.0, -1.0, -1.0, -1.0]))
-        error = np.concatenate([away, 2 * np.sign(turn[0]) * turn[1:]])
-        jacobian = sim.jacobian(link)[0][:, columns] * movable
-        push: Array = np.linalg.solve(jacobian @ jacobian.T + 1e-2 * np.eye(6), error)
-        step = np.einsum("ij,i->j", jacobian, push)
-        q = q + step.clip(-0.2, 0.2)
-        miss = float(np.linalg.norm(away))
-    return q, miss
