@@ -12,7 +12,8 @@ import numpy as np
 
 from isaaclab_mirror.adapter.adapter import Adapter
 from isaaclab_mirror.adapter.world import EmptyScene, Scene
-from isaaclab_mirror.contract.contract import Contract
+from isaaclab_mirror.contract.actions import resolve_action
+from isaaclab_mirror.contract.contract import Contract, Order, OrderSource
 from isaaclab_mirror.contract.loading import load_contract
 from isaaclab_mirror.contract.resolve import resolve_contract
 from isaaclab_mirror.contract.robot_file import load_robot_file
@@ -25,7 +26,9 @@ ROBOTS = {
     "Isaac-Reach-Franka": "FrankaEmika/franka_panda.usda",
     "Isaac-Reach-Franka-OSC": "FrankaEmika/franka_panda.usda",
 }
-"""The stand-in of each task's robot under the recordings' asset root."""
+"""The stand-in of each task's robot under the recordings' asset root; Ant's is in newton's wheel."""
+
+TASKS = (*ROBOTS, "Isaac-Ant")
 
 
 @dataclass
@@ -69,6 +72,8 @@ class Recording:
     def contract(self) -> Contract:
         """Of the task's env.yaml, with the stand-in robot that was recorded."""
         contract = load_contract(self.folder / "isaaclab-configs" / self.task, resolve=False)
+        if self.task not in ROBOTS:
+            return resolved_by_constants(contract, self)
         contract = replace(contract, robot=replace(contract.robot, variants={}))  # the stand-ins have none
         return resolve_contract(contract, load_robot_file(self.robot_file, contract.robot))
 
@@ -133,6 +138,38 @@ class Recording:
             found.append((name, slice(start, start + size)))
             start += size
         return found
+
+
+def resolved_by_constants(contract: Contract, recording: Recording) -> Contract:
+    """The contract of a task whose robot is not at hand, with the joints and limits that were recorded."""
+    names, arrays = recording.joint_names, recording.arrays
+
+    def by_name(key: str) -> dict[str, float]:
+        return dict(zip(names, arrays[f"const/{key}"].astype(float).tolist(), strict=True))
+
+    limits = {name: (float(low), float(high)) for name, (low, high) in zip(names, arrays["const/joint_pos_limits"])}
+    robot = replace(
+        contract.robot,
+        default_joint_pos=by_name("default_joint_pos"),
+        default_joint_vel=by_name("default_joint_vel"),
+        joint_limits=limits,
+    )
+    groups = tuple(
+        replace(
+            group,
+            joints=names,
+            stiffness=tuple(by_name("joint_stiffness").values()),
+            damping=tuple(by_name("joint_damping").values()),
+            effort_limit=tuple(by_name("joint_effort_limits").values()),
+        )
+        for group in contract.actuators
+    )
+    actions = tuple(resolve_action(term, contract, robot, names, recording.task) for term in contract.actions)
+    orders = {
+        "joints": Order(names=names, source=OrderSource.RECORDING),
+        "bodies": Order(names=recording.body_names, source=OrderSource.RECORDING),
+    }
+    return replace(contract, robot=robot, actuators=groups, actions=actions, **orders)
 
 
 def wxyz(quat_xyzw: Any) -> Any:
