@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from isaaclab_mirror.contract.contract import Contract, PolicyKind, SourceKind
 from isaaclab_mirror.contract.finding import find_policy, find_robot, policy_spec
+from isaaclab_mirror.contract.loaders.io_descriptor import is_descriptor, load_descriptor, with_descriptor
 from isaaclab_mirror.contract.loaders.isaaclab_agent import library_of, with_agent
 from isaaclab_mirror.contract.loaders.isaaclab_env import is_env, load_env
+from isaaclab_mirror.contract.loaders.rl_sar import is_rl_sar, load_rl_sar
+from isaaclab_mirror.contract.loaders.unitree_deploy import is_deploy, load_deploy
+from isaaclab_mirror.contract.loaders.unitree_rl_gym import is_rl_gym, load_rl_gym
 from isaaclab_mirror.contract.node import Node
-from isaaclab_mirror.contract.resolve import resolve_contract
+from isaaclab_mirror.contract.resolve import rename_joints, resolve_contract
 from isaaclab_mirror.contract.robot_file import load_robot_file
-from isaaclab_mirror.contract.safe_yaml import load_yaml
+from isaaclab_mirror.contract.safe_yaml import load_yaml, read_text
+from isaaclab_mirror.contract.toml_file import read_contract
 from isaaclab_mirror.diagnostics import Diagnostics, InputError
+from isaaclab_mirror.robot.model import Robot
 
 YAML = (".yaml", ".yml")
 
@@ -42,9 +49,10 @@ def load_contract(
     contract = _load(source, folder)
     contract = _with_policy(contract, folder, None if policy_file is None else Path(policy_file))
     contract = _with_robot(contract, folder, None if robot_file is None else Path(robot_file))
-    if not resolve or contract.robot.file is None:
+    if not resolve or contract.robot.file is None or (contract.is_resolved and robot_file is None):
         return contract
-    return resolve_contract(contract, load_robot_file(contract.robot.file, contract.robot))
+    contract, robot = _read_robot(contract, contract.robot.file)
+    return rename_joints(contract, robot) if contract.is_resolved else resolve_contract(contract, robot)
 
 
 def _load(source: Path, folder: Path) -> Contract:
@@ -74,6 +82,8 @@ def _configs(folder: Path) -> list[Path]:
 
 
 def _load_file(file: Path, folder: Path) -> Contract:
+    if file.suffix.lower() == ".toml":
+        return read_contract(file)
     if file.suffix.lower() not in YAML:
         raise InputError("E100", file, f"no config of a policy has the suffix {file.suffix!r}", "give .yaml or .toml")
     if file.name == "env.yaml" and file.parent.name == "params":
@@ -87,14 +97,43 @@ def _load_file(file: Path, folder: Path) -> Contract:
     return reader(file, data)
 
 
-def _reader(data: Mapping[str, Any]) -> Callable[[Path, Mapping[str, Any]], Contract] | None:
-    return load_env if is_env(data) else None
+Loader = Callable[[Path, Mapping[str, Any]], Contract]
+YAML_LOADERS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Loader], ...] = (
+    (is_env, load_env),
+    (is_deploy, load_deploy),
+    (is_rl_gym, load_rl_gym),
+    (is_rl_sar, load_rl_sar),
+    (is_descriptor, load_descriptor),
+)
+"""What tells a kind of config by its keys, and what reads it."""
+
+
+def _reader(data: Mapping[str, Any]) -> Loader | None:
+    return next((load for tells, load in YAML_LOADERS if tells(data)), None)
 
 
 def _load_run(env: Path, folder: Path) -> Contract:
     """A run folder of Isaac Lab: params/, run.json, io_descriptors/."""
     contract = load_env(env)
-    return replace(contract, name=folder.name, source=replace(contract.source, kind=SourceKind.ISAACLAB_RUN))
+    source = replace(contract.source, kind=SourceKind.ISAACLAB_RUN, task=_task(folder / "run.json"))
+    contract = replace(contract, name=folder.name, source=source)
+    for name in DESCRIPTORS:
+        if (file := folder / name).is_file():
+            return with_descriptor(contract, file)
+    return contract
+
+
+DESCRIPTORS = ("io_descriptors/IO_descriptors.yaml", "params/IO_descriptors.yaml", "IO_descriptors.yaml")
+
+
+def _task(file: Path) -> str:
+    """The registered id, where run.json (3.x) has one."""
+    try:
+        document: Any = json.loads(read_text(file)) if file.is_file() else {}
+    except ValueError:
+        return ""
+    task = cast(Mapping[str, Any], document).get("task") if isinstance(document, Mapping) else None
+    return task if isinstance(task, str) else ""
 
 
 def _with_policy(contract: Contract, folder: Path, given: Path | None) -> Contract:
@@ -105,12 +144,27 @@ def _with_policy(contract: Contract, folder: Path, given: Path | None) -> Contra
         agent = load_yaml(agent_file)
         library = library_of(Node(agent, agent_file))
         contract = with_agent(contract, agent_file)
-    file = given or (contract.policy.file if contract.policy is not None else find_policy(folder))
+    named = [Path(name).name for name in contract.extras.get("policy_names", ()) if name]
+    file = given or (contract.policy.file if contract.policy is not None else find_policy(folder, named))
     if file is None:
         found = Diagnostics()
         found.warn("E107", folder.name, "there is no policy in this folder", "give one with --policy")
         return replace(contract, diagnostics=(*contract.diagnostics, *found))
     return replace(contract, policy=policy_spec(file.absolute(), agent, library))
+
+
+def _read_robot(contract: Contract, file: Path) -> tuple[Contract, Robot]:
+    """The robot, and the contract without variants that its file does not have: Isaac Lab goes on without them too."""
+    try:
+        return contract, load_robot_file(file, contract.robot)
+    except InputError as error:
+        if error.diagnostic.code != "E016" or not contract.robot.variants:
+            raise
+        found = Diagnostics()
+        found.warn("E016", error.diagnostic.where, f"{error.diagnostic.message}: read without", error.diagnostic.hint)
+        spec = replace(contract.robot, variants={})
+        contract = replace(contract, robot=spec, diagnostics=(*contract.diagnostics, *found))
+        return contract, load_robot_file(file, spec)
 
 
 def _with_robot(contract: Contract, folder: Path, given: Path | None) -> Contract:

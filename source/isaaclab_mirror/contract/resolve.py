@@ -79,6 +79,9 @@ def resolve_contract(contract: Contract, robot: Robot) -> Contract:
         default_joint_pos={name: default_pos.get(name, 0.0) for name in listed},
         default_joint_vel={name: default_vel.get(name, 0.0) for name in listed},
     )
+    if "robot.pos" not in provenance:
+        spec = replace(spec, pos=robot.joints[0].origin.pos, quat_wxyz=robot.joints[0].origin.quat_wxyz)
+        provenance["robot.pos"] = asset.name
     _check_defaults(spec.default_joint_pos, asset.joints, where, found)
     actions = tuple(resolve_action(term, contract, spec, joints.names, where) for term in contract.actions)
     return replace(
@@ -89,6 +92,18 @@ def resolve_contract(contract: Contract, robot: Robot) -> Contract:
         actuators=groups,
         actions=actions,
         provenance=provenance,
+        diagnostics=(*contract.diagnostics, *(d for d in found if d not in contract.diagnostics)),
+    )
+
+
+def rename_joints(contract: Contract, robot: Robot) -> Contract:
+    """A resolved contract for another file of its robot: numbers stay, only what the file calls its joints is new."""
+    found = Diagnostics()
+    names = depth_first_orders(robot).joints
+    aliases = aliases_of_names(contract.joint_names, names, f"{_where(contract)}: joint order", found)
+    return replace(
+        contract,
+        robot=replace(contract.robot, joint_aliases=aliases),
         diagnostics=(*contract.diagnostics, *(d for d in found if d not in contract.diagnostics)),
     )
 
