@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import os
 import sys
@@ -148,7 +149,9 @@ class PhysxEngine:
         """PhysX makes its structures; the articulations and contact sensors of all environments are bound."""
         self._paths = list(articulations)
         if sensors:
-            self._contacts = self._physx.create_contact_binding(sensor_patterns=list(sensors))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._contacts = self._physx.create_contact_binding(sensor_patterns=list(sensors))
         with _silent(1):
             self._physx.warmup()
             self._physx.wait_all()
@@ -163,7 +166,9 @@ class PhysxEngine:
         made = self._bindings.get(name)
         if made is None:
             kind = getattr(self._types, f"ARTICULATION_{name}")
-            made = self._physx.create_tensor_binding(prim_paths=self._paths, tensor_type=kind)
+            with _silent(1), warnings.catch_warnings():  # it reads the stage once more
+                warnings.simplefilter("ignore", DeprecationWarning)
+                made = self._physx.create_tensor_binding(prim_paths=self._paths, tensor_type=kind)
             self._bindings[name] = made
         return made
 
@@ -256,13 +261,16 @@ class PhysxEngine:
 @contextlib.contextmanager
 def _silent(*descriptors: int) -> Iterator[None]:
     """PhysX and warp print warnings, whatever their log level, to stdout too, where a command writes its JSON."""
+    native = ctypes.CDLL(None)  # whose own buffer would come out later
     sys.stdout.flush()
+    native.fflush(None)
     kept, nowhere = [os.dup(k) for k in descriptors], os.open(os.devnull, os.O_WRONLY)
     try:
         for k in descriptors:
             os.dup2(nowhere, k)
         yield
     finally:
+        native.fflush(None)
         for k, own in zip(descriptors, kept, strict=True):
             os.dup2(own, k)
             os.close(own)

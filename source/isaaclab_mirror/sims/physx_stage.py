@@ -9,7 +9,7 @@ would weld).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,7 +77,7 @@ def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: 
         links = {link.name: str(link.extras["usd:path"]) for link in robot.links if "usd:path" in link.extras}
         axes = {axis.name: axis.source.where for axis in robot.axes() if axis.source is not None}
         roots = [record.path.pathString for record in source.roots]
-        scope = _scope(stage, [*links.values(), *axes.values()], roots)
+        scope = _scope([*links.values(), *axes.values(), *_joints_of(set(links.values()), source)], roots)
         _put_scene(stage, source, settings)
         _put_bodies(stage, source, settings)
         _put_joints(stage, robot, source.metres)
@@ -109,7 +109,17 @@ def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: 
     )
 
 
-def _scope(stage: Usd.Stage, paths: Sequence[str], roots: Sequence[str]) -> str:
+def _joints_of(links: set[str], source: UsdRobotStage) -> Iterator[str]:
+    """Paths of the joints that tie links of the robot to each other or to the world; a weld is no axis."""
+    from pxr import UsdPhysics
+
+    for record in source.joints:
+        joint = UsdPhysics.Joint(record.prim)
+        if any(str(_body_of(end, source)) in links for end in (joint.GetBody0Rel(), joint.GetBody1Rel())):
+            yield str(record.path)
+
+
+def _scope(paths: Sequence[str], roots: Sequence[str]) -> str:
     """The nearest prim above all links, joints and, if it holds them, the articulation's root."""
     from pxr import Sdf
 
