@@ -506,7 +506,8 @@ class Contract:
     @property
     def is_resolved(self) -> bool:
         """Whether the robot's joints are known and every per-joint number is filled in."""
-        return bool(self.joints.names)
+        known = self.robot.default_joint_pos
+        return bool(self.joints.names) and all(name in known for name in self.joints.names)
 
     @property
     def default_joint_pos(self) -> tuple[float, ...]:
