@@ -189,7 +189,7 @@ class _Decoder:
             bool: "true or false",
             Path: "a path",
         }
-        raise self.error(path, f"{value!r} is not {names.get(kind, "a value of its type")}")
+        raise self.error(path, f"{value!r} is not {names.get(kind, 'of its type')}")
 
     def data(self, value: Any) -> Any:
         """Data of a config: tables, arrays as tuples, None from its stand-in."""
