@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,13 +11,14 @@ from isaaclab_mirror.diagnostics import Diagnostics, InputError
 from isaaclab_mirror.formats.options import ReadOptions
 from isaaclab_mirror.formats.registry import Format, format_of
 from isaaclab_mirror.physics.options import Fidelity
+from isaaclab_mirror.robot.home import with_start
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Pose
 from isaaclab_mirror.sims import batched
 from isaaclab_mirror.sims.ground_start import report_ground_start
 from isaaclab_mirror.sims.mujoco_drives import Controls, put_gains
 from isaaclab_mirror.sims.mujoco_dynamics import Dynamics
-from isaaclab_mirror.sims.mujoco_model import MujocoRobot, mjcf_model, robot_model
+from isaaclab_mirror.sims.mujoco_model import MujocoRobot, mjcf_model, robot_model, with_substeps
 from isaaclab_mirror.sims.mujoco_read import Reader
 from isaaclab_mirror.sims.robots import load_robot
 from isaaclab_mirror.sims.settings import SimSettings, resolve_settings
@@ -75,11 +77,11 @@ class MujocoSim:
         if env_count < 1:
             raise InputError("E052", self.engine, f"env_count is {env_count}: at least one environment is needed")
         if not isinstance(source, Robot) and format_of(Path(source)) is Format.MJCF:
-            self.settings = settings or resolve_settings()
+            self.settings = with_substeps(settings or resolve_settings())
             self.robot = mjcf_model(Path(source), self.settings, contact_forces=contact_forces)
         else:
             robot = load_robot(source, read, base_pose)
-            self.settings = settings or resolve_settings(robot)
+            self.settings = with_substeps(settings or resolve_settings(robot), robot, fidelity)
             self.robot = robot_model(robot, fidelity, self.settings, contact_forces=contact_forces, visuals=visuals)
         self.fidelity = fidelity
         self.env_count = env_count
@@ -88,6 +90,7 @@ class MujocoSim:
         self._controls = Controls(self.robot, self._no_drives())
         self._dynamics = Dynamics(self.robot)
         self._reader = Reader(self.robot, self._batch, self._controls, self._dynamics)
+        self._stance_known = False
         self.diagnostics = Diagnostics()
         """What this fidelity leaves out of the robot, or approximates; a start inside the ground."""
         if self.settings.ground is not None:
@@ -118,7 +121,7 @@ class MujocoSim:
             made = _emulating_stepper()(self.robot, self.settings, self.env_count, laws=laws, threads=threads)
             made.report(self.diagnostics)
             return made
-        substeps = self.settings.mujoco_substeps
+        substeps = self.settings.mujoco_substeps or 1
         if self.env_count == 1:
             return SingleStepper(self.model, substeps)
         return RolloutStepper(self.model, self.env_count, substeps, threads)
@@ -158,6 +161,8 @@ class MujocoSim:
             put_joint_values(self.engine, "joint_pos", start.joint_pos, joints.names, everything, position)
         if start.joint_vel is not None:
             put_joint_values(self.engine, "joint_vel", start.joint_vel, joints.names, everything, velocity)
+        if start.joint_pos is not None and not self._stance_known:
+            self._stand_at(position.mean(axis=0))
         joints.put_positions(position, qpos)
         qvel[:, joints.dof] = velocity
         self._put_root(start, qpos, qvel)
@@ -171,6 +176,22 @@ class MujocoSim:
         drives.velocity_target[rows], drives.effort[rows] = 0.0, 0.0
         self._controls.update(rows)
         stepper.start(batch, rows)
+
+    def _stand_at(self, position: Array) -> None:
+        """The gains of legs are lowered by their inertia where the robot stands: the first start tells where."""
+        self._stance_known = True
+        source = self.robot.robot
+        if source is not None and self.fidelity is Fidelity.PHYSX and self.robot.floating:
+            stand = dict(zip(self.joint_names, position.tolist(), strict=True))
+            self.robot = replace(self.robot, robot=with_start(source, stand))
+            self._put_gains()
+
+    def _put_gains(self) -> None:
+        """Through the laws of the fidelity, into the model."""
+        drives = self._controls.drives
+        put_gains(self.robot, self.settings, drives.stiffness, drives.damping)
+        self._controls.refresh()
+        self._controls.update()
 
     def _put_root(self, start: Start, qpos: Array, qvel: Array) -> None:
         """Pose and velocity of a floating base; a fixed one stays where it was loaded."""
@@ -244,9 +265,7 @@ class MujocoSim:
                     name = self.joint_names[int((into[0] < 0).argmax())]
                     raise InputError("E053", self.engine, f"{what} of joint {name!r} is negative")
         drives.stiffness[:], drives.damping[:] = kp[0], kd[0]
-        put_gains(self.robot, self.settings, kp[0], kd[0])
-        self._controls.refresh()
-        self._controls.update()
+        self._put_gains()
 
     def step(self, count: int = 1) -> None:
         """Advance by `count · step_s`."""
@@ -285,6 +304,10 @@ class MujocoSim:
     def gains(self) -> tuple[Array, Array]:
         """Stiffness and damping as stated or set, before any law."""
         return self._controls.drives.stiffness.copy(), self._controls.drives.damping.copy()
+
+    def controls(self) -> Array:
+        """What the model's actuators are told now, (env_count, nu): the targets and efforts set, folded."""
+        return self._controls.drives.control.copy()
 
     def effort_limits(self) -> Array:
         """[N·m or N], inf where there is none."""
