@@ -242,7 +242,6 @@ def _actuators(
                         drive,
                         substep_s=whole_s / iterations,
                         inertia=legs[axis.name],
-                        armature=axis.dynamics.armature,
                     )
                     inertia *= soft
                     lowered = True

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from isaaclab_mirror.robot.joints import Axis, AxisKind, JointType
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Pose
@@ -41,6 +44,17 @@ def home_positions(robot: Robot) -> dict[str, float]:
             result[axis.name] = _start(axis) if raw is None else raw[place]
             place += 1
     return result
+
+
+def with_start(robot: Robot, positions: Mapping[str, float]) -> Robot:
+    """The robot starting with those joint positions [rad or m]; the others keep theirs."""
+    stand = {**home_positions(robot), **positions}
+    joints = [
+        replace(joint, axes=tuple(replace(axis, initial_position=stand.get(axis.name)) for axis in joint.axes))
+        for joint in robot.joints
+    ]
+    keys = tuple(key for key in robot.keyframes if key.name != "home")
+    return replace(robot, joints=tuple(joints), keyframes=keys)
 
 
 def _start(axis: Axis) -> float:

@@ -17,6 +17,7 @@ from isaaclab_mirror.physics.ground import GROUND, with_ground, with_ground_fric
 from isaaclab_mirror.physics.lower import lower
 from isaaclab_mirror.physics.lowered import Engine, Lowered
 from isaaclab_mirror.physics.options import Fidelity, LoweringOptions
+from isaaclab_mirror.physics.softening import best_substeps
 from isaaclab_mirror.robot.joints import AxisKind
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.sims.mujoco_joints import JointMap
@@ -105,6 +106,19 @@ def robot_model(
     )
 
 
+def with_substeps(
+    settings: SimSettings, robot: Robot | None = None, fidelity: Fidelity = Fidelity.NOMINAL
+) -> SimSettings:
+    """The settings with MuJoCo's steps per time step chosen, where the caller left it to the fidelity."""
+    if settings.mujoco_substeps is not None:
+        return settings
+    count = 1
+    if robot is not None and fidelity is Fidelity.PHYSX and robot.dialect != "mujoco" and settings.solver == "TGS":
+        count = best_substeps(robot, settings.position_iterations)
+    provenance = {**settings.provenance, "mujoco_substeps": f"fidelity {fidelity.value}"}
+    return replace(settings, mujoco_substeps=count, provenance=provenance)
+
+
 def lowered_robot(robot: Robot, fidelity: Fidelity, settings: SimSettings, *, visuals: bool = False) -> Lowered:
     """The robot with MuJoCo's numbers under these settings, ground included; what is only seen is left out."""
     own = {k: v for k, v in robot.scene.mujoco.items() if k != "timestep"}
@@ -124,7 +138,7 @@ def lowered_robot(robot: Robot, fidelity: Fidelity, settings: SimSettings, *, vi
         robot = replace(robot, geoms=geoms, materials=(), textures=())
     if settings.ground is not None:
         robot = with_ground(robot, settings.ground.height_m, settings.ground.material)
-    options = LoweringOptions(fidelity=fidelity, timestep=settings.timestep_s, substeps=settings.mujoco_substeps)
+    options = LoweringOptions(fidelity=fidelity, timestep=settings.timestep_s, substeps=settings.mujoco_substeps or 1)
     return with_ground_friction(lower(robot, Engine.MUJOCO, options, Diagnostics(), FidelityTable()))
 
 
@@ -137,7 +151,7 @@ def mjcf_model(file: Path, settings: SimSettings, *, contact_forces: bool) -> Mu
         spec = mujoco.MjSpec.from_file(str(file))
     except (ValueError, OSError) as error:
         raise InputError("E033", file, f"MuJoCo cannot read it: {' '.join(str(error).split())[:300]}") from None
-    spec.option.timestep = settings.timestep_s / settings.mujoco_substeps
+    spec.option.timestep = settings.timestep_s / (settings.mujoco_substeps or 1)
     spec.option.gravity = list(settings.gravity)
     for name, value in settings.mujoco_options.items():
         setattr(spec.option, name, enum(*TOKENS[name], str(value)) if name in TOKENS else value)

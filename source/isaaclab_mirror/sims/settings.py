@@ -66,8 +66,8 @@ class SimSettings:
     friction_correlation_distance_m: float = 0.025
     physx_substeps: int = 1
     """Steps of PhysX per `timestep_s`."""
-    mujoco_substeps: int = 1
-    """Steps of MuJoCo per `timestep_s`."""
+    mujoco_substeps: int | None = None
+    """Steps of MuJoCo per `timestep_s`; None is the fidelity's choice, which `MujocoSim.settings` tells."""
     mujoco_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """MuJoCo's own options (integrator, solver, iterations, tolerance, …) beside those that the fidelity chooses."""
     ground: Ground | None = None
@@ -84,6 +84,8 @@ class SimSettings:
                 raise InputError("E050", "settings", f"{name} is {value!r}: it must be positive")
         for name in ("decimation", "position_iterations", "physx_substeps", "mujoco_substeps"):
             value = getattr(self, name)
+            if name == "mujoco_substeps" and value is None:
+                continue
             if not isinstance(value, int) or value < 1:
                 raise InputError("E050", "settings", f"{name} is {value!r}: it must be a whole number from 1")
         if not isinstance(self.velocity_iterations, int) or self.velocity_iterations < 0:
