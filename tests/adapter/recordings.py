@@ -147,7 +147,7 @@ def resolved_by_constants(contract: Contract, recording: Recording) -> Contract:
     def by_name(key: str) -> dict[str, float]:
         return dict(zip(names, arrays[f"const/{key}"].astype(float).tolist(), strict=True))
 
-    limits = {name: (float(low), float(high)) for name, (low, high) in zip(names, arrays["const/joint_pos_limits"])}
+    limits = dict(zip(names, map(tuple, arrays["const/joint_pos_limits"].astype(float).tolist()), strict=True))
     robot = replace(
         contract.robot,
         default_joint_pos=by_name("default_joint_pos"),

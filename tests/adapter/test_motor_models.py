@@ -114,9 +114,7 @@ def test_a_motor_without_a_reset_keeps_what_it_remembers(golden: dict[str, Any],
         assert away[25, 1].max() > 1e-2
 
 
-def test_a_clip_by_the_effort_limit_alone_is_not_a_dc_motor(
-    golden: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-):
+def test_a_clip_by_the_effort_limit_alone_is_not_a_dc_motor(golden: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     model = model_of(golden, "dc_motor", monkeypatch)
     monkeypatch.setattr(model, "clip", lambda effort, vel: np.clip(effort, -model.effort_limit, model.effort_limit))
     _, applied = run(golden, "dc_motor", model)

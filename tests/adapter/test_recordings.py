@@ -74,7 +74,7 @@ def efforts(recorded: Recording, adapter: Adapter, step: int) -> list[Any]:
     for substep in range(recorded.meta["decimation"]):
         state = recorded.state(step, substep - 1 if substep else None)
         adapter.apply(state)
-        adapter.motors.compute(adapter.actions.targets, telemetry=True)
+        adapter.motors.compute(telemetry=True)
         found.append(adapter.world.applied_effort.copy())
     return found
 
@@ -127,7 +127,7 @@ class TestOperationalSpace:
     15 m/s), and they are recorded once per policy step: so efforts are compared there.
     """
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def osc(self, shared: Path) -> Recording:
         return recording("Isaac-Reach-Franka-OSC", shared)
 

@@ -29,7 +29,7 @@ from isaaclab_mirror.adapter.event_manager import Change, EventManager
 from isaaclab_mirror.adapter.motors import Commands, Motors
 from isaaclab_mirror.adapter.observation_manager import ObservationManager
 from isaaclab_mirror.adapter.registry import COMMANDS, REWARDS, TERMINATIONS, load_built_in
-from isaaclab_mirror.adapter.sensors import build_sensors
+from isaaclab_mirror.adapter.sensors import ContactSensor, build_sensors
 from isaaclab_mirror.adapter.terms import BoundTerm
 from isaaclab_mirror.adapter.world import EmptyScene, Layout, Scene, World
 from isaaclab_mirror.contract.contract import Contract, Term
@@ -86,7 +86,7 @@ class Adapter:
         build_sensors(self.world)
         self._build_commands()
         self.world.actions = self.actions = ActionManager(self.world)
-        self.motors = Motors(self.world)
+        self.motors = Motors(self.world, tuple(joint_names))
         self._ends = self._bind(TERMINATIONS, contract.terminations, "termination")
         self.world.ends = {term.name: np.zeros(env_count, dtype=bool) for term, _ in self._ends}
         paid = [term for term in contract.rewards if term.weight] if rewards else []
@@ -96,6 +96,11 @@ class Adapter:
         self.observations = ObservationManager(self.world, noise=noise)
         self._needs = {need for _, bound in self._ends + self._rewards for need in bound.needs}
         self._needs |= self.observations.needs
+        for sensor in self.world.sensors.values():
+            if isinstance(sensor, ContactSensor):
+                sensor.keeps_times = "air time" in self._needs
+        self._told = False
+        """Whether the motors have the targets of this policy step."""
 
     def _build_commands(self) -> None:
         for term in self.contract.commands:
@@ -173,32 +178,36 @@ class Adapter:
             command.reset(world, rows)
         self.events.reset(rows)
         world.episode_steps[rows] = 0
-        world.joint_acc[rows] = 0.0
-        if world.last_joint_vel is not None:
-            world.last_joint_vel[rows] = world.robot.joint_vel[rows]
+        if world.speeds is not None:
+            before, after, elapsed_s = world.speeds
+            before, after = before.copy(), after.copy()
+            before[rows] = after[rows] = state.joint_vel[rows]
+            world.speeds = (before, after, elapsed_s)
 
     def process(self, action: Array) -> None:
         """Take the policy's action, (env_count, action_size), once per policy step."""
         self.actions.process(np.asarray(action))
+        self._told = False
 
     def apply(self, state: State) -> Commands:
         """What the simulator is told in this physics step; the arrays are used again by the next call."""
         self.world.update(state)
-        targets = self.actions.apply()
-        return self.motors.compute(targets, telemetry="effort" in self._needs)
+        if not self._told or self.actions.reads_state:
+            self.motors.take(self.actions.apply())
+            self._told = True
+        return self.motors.compute(telemetry="effort" in self._needs)
 
     def physics_stepped(self, state: State, count: int = 1) -> None:
         """After `count` physics steps: contact histories and joint accelerations."""
         world = self.world
         world.update(state)
         elapsed_s = count * world.physics_dt
-        for sensor in world.sensors.values():
-            sensor.update(world, elapsed_s)
+        if "contacts" in self._needs:
+            for sensor in world.sensors.values():
+                sensor.update(world, elapsed_s)
         if "joint_acc" in self._needs:
-            velocity = world.robot.joint_vel
-            if world.last_joint_vel is not None:
-                world.joint_acc = (velocity - world.last_joint_vel) / elapsed_s
-            world.last_joint_vel = velocity.copy()
+            before = state.joint_vel if world.speeds is None else world.speeds[1]
+            world.speeds = (before, state.joint_vel, elapsed_s)
 
     def step_done(self, state: State) -> StepResult:
         """End of a policy step, before any reset: terminations, then rewards."""
@@ -216,7 +225,7 @@ class Adapter:
         terms: dict[str, Array] = {}
         total = np.zeros(self.env_count)
         for term, bound in self._rewards:
-            share = np.broadcast_to(np.asarray(bound()) * (term.weight * world.step_dt), (self.env_count,))
+            share = bound() * (term.weight * world.step_dt)
             terms[term.name] = share
             total += share
         return StepResult(total, terms, terminated, truncated, dict(world.ends))

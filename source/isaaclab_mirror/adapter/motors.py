@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,8 +14,24 @@ from isaaclab_mirror.adapter.motor_models import DelayedPD, MotorInput, MotorMod
 from isaaclab_mirror.adapter.registry import ACTUATORS
 from isaaclab_mirror.adapter.world import World
 from isaaclab_mirror.contract.contract import ActuatorGroup, ActuatorKind
+from isaaclab_mirror.contract.matching import no_match
 
 Index = Array | slice
+
+PER_JOINT = (
+    "stiffness",
+    "damping",
+    "effort_limit",
+    "velocity_limit",
+    "effort_limit_sim",
+    "velocity_limit_sim",
+    "armature",
+    "friction",
+    "dynamic_friction",
+    "viscous_friction",
+    "saturation_effort",
+)
+"""Fields of an ActuatorGroup that have one number per joint."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,49 +52,53 @@ class Commands:
 
 
 class Motors:
-    """The contract's actuator groups."""
+    """The contract's actuator groups. Everything is in the simulator's joint order."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, state_joints: Sequence[str]) -> None:
         self._world = world
-        names = world.layout.joint_names
         self.models: list[tuple[MotorModel, Index]] = []
         for group in world.contract.actuators:
-            if not group.joints:
-                continue
-            name = group.kind if group.kind is not ActuatorKind.OTHER else group.class_type
-            model: MotorModel = ACTUATORS.get(str(name), f"actuator {group.name}").make(
-                group, world.env_count, world.rng
-            )
-            if isinstance(model, DelayedPD):
-                model.constant_delay = world.contract.sim.use_newton_actuators
-            columns = [names.index(joint) for joint in group.joints]
-            whole = columns == list(range(len(names)))
-            self.models.append((model, slice(None) if whole else np.array(columns, dtype=int)))
+            if group.joints:
+                self.models.append(_model(in_order(group, state_joints), world, state_joints))
         self.explicit = [(model, index) for model, index in self.models if not model.implicit]
-        self._back = world.layout.back
-        self._known = np.flatnonzero(self._back >= 0)
-        self._from = self._back[self._known]
-        self._same = bool(len(self._known) == len(self._back) and (self._from == np.arange(len(self._back))).all())
-        shape = (world.env_count, len(self._back))
+        back = world.layout.back
+        self._known = np.flatnonzero(back >= 0)
+        self._from = back[self._known]
+        self._same = bool(len(self._known) == len(back) and (self._from == np.arange(len(back))).all())
+        shape = (world.env_count, len(back))
+        self._targets = Targets.zeros(*shape)
         self._out = Commands(np.zeros(shape), np.zeros(shape), np.zeros(shape), {})
-        self._effort = np.zeros((world.env_count, len(names)), dtype=F32)
 
     def reset(self, env_ids: Array | slice) -> None:
         """Forget these environments' past."""
         for model, _ in self.models:
             model.reset(env_ids)
 
-    def compute(self, targets: Targets, *, telemetry: bool) -> Commands:
-        """The simulator's commands from the policy's targets and the state now.
+    def take(self, targets: Targets) -> None:
+        """New targets of the policy's joints, (env_count, joints) in its order."""
+        ours, out = self._targets, self._out
+        for values, into, told in (
+            (targets.position, ours.position, out.position),
+            (targets.velocity, ours.velocity, out.velocity),
+            (targets.effort, ours.effort, out.effort),
+        ):
+            if self._same:
+                into[:] = values
+            else:
+                into[:, self._known] = values[:, self._from]
+            told[:] = into
+        ours.tendons = targets.tendons
+
+    def compute(self, *, telemetry: bool) -> Commands:
+        """The simulator's commands from the targets and the state now.
 
         `telemetry`: also what Isaac Lab reports for implicit motors.
         """
-        effort = self._effort
-        np.copyto(effort, targets.effort)
+        world, targets, out = self._world, self._targets, self._out
         models = self.models if telemetry else self.explicit
         if models:
-            robot = self._world.robot
-            joint_pos, joint_vel = robot.joint_pos.astype(F32), robot.joint_vel.astype(F32)
+            state = world.robot.state
+            joint_pos, joint_vel = state.joint_pos.astype(F32), state.joint_vel.astype(F32)
             for model, index in models:
                 now = MotorInput(
                     targets.position[:, index],
@@ -87,21 +108,10 @@ class Motors:
                     joint_vel[:, index],
                 )
                 computed, applied = model(now)
-                self._world.computed_effort[:, index] = computed
-                self._world.applied_effort[:, index] = applied
+                world.computed[:, index], world.applied[:, index] = computed, applied
                 if not model.implicit:
-                    effort[:, index] = applied
-        out = self._out
-        self._to_simulator(targets.position, out.position)
-        self._to_simulator(targets.velocity, out.velocity)
-        self._to_simulator(effort, out.effort)
+                    out.effort[:, index] = applied
         return replace(out, tendons=dict(targets.tendons)) if targets.tendons else out
-
-    def _to_simulator(self, values: Array, into: Array) -> None:
-        if self._same:
-            into[:] = values
-        else:
-            into[:, self._known] = values[:, self._from]
 
     def implicit_gains(self) -> tuple[dict[str, float], dict[str, float]]:
         """Stiffness and damping of the simulator's own drives by joint: zero where an explicit motor acts.
@@ -117,6 +127,28 @@ class Motors:
             stiffness.update(gains_of(group, group.stiffness, model.implicit))
             damping.update(gains_of(group, group.damping, model.implicit))
         return stiffness, damping
+
+
+def _model(group: ActuatorGroup, world: World, state_joints: Sequence[str]) -> tuple[MotorModel, Index]:
+    name = group.kind if group.kind is not ActuatorKind.OTHER else group.class_type
+    make = ACTUATORS.get(str(name), f"actuator {group.name}").make
+    model: MotorModel = make(group, world.env_count, world.rng)
+    if isinstance(model, DelayedPD):
+        model.constant_delay = world.contract.sim.use_newton_actuators
+    columns = [list(state_joints).index(joint) for joint in group.joints]
+    whole = columns == list(range(len(state_joints)))
+    return model, slice(None) if whole else np.array(columns, dtype=int)
+
+
+def in_order(group: ActuatorGroup, names: Sequence[str]) -> ActuatorGroup:
+    """The same group with its joints, and every number per joint, in the order of `names`."""
+    for joint in group.joints:
+        if joint not in names:
+            raise no_match(joint, names, f"actuator {group.name}")
+    order = sorted(range(len(group.joints)), key=lambda column: list(names).index(group.joints[column]))
+    values = {key: getattr(group, key) for key in PER_JOINT}
+    changed = {key: tuple(row[column] for column in order) for key, row in values.items() if len(row) == len(order)}
+    return dataclasses.replace(group, joints=tuple(group.joints[column] for column in order), **changed)
 
 
 def gains_of(group: ActuatorGroup, values: tuple[float, ...], implicit: bool) -> dict[str, float]:

@@ -29,6 +29,8 @@ class Group:
             pipeline = TermPipeline(term, world.env_count, world.rng, noise=corrupt, zero_fill=zero)
             self.terms.append((term, bound, pipeline))
         self._lags = list(group.history_lags)
+        past = any(term.history_length for term in group.terms)
+        self._simple = group.concatenate and not past and group.concatenate_dim in (-1, 0)
 
     def reset(self, env_ids: Array) -> None:
         """Forget these environments' past."""
@@ -48,20 +50,27 @@ class Group:
         return result
 
     def layout(self, values: dict[str, Array]) -> Array | dict[str, Array]:
-        """One array, or a mapping where the group does not concatenate."""
+        """One array, or a mapping where the group does not concatenate; float32."""
         group, count = self.group, self._world.env_count
+        if self._simple:
+            return np.concatenate(list(values.values()), axis=-1, dtype=np.float32, casting="same_kind")
         stacked = [value for value in values.values() if value.ndim == 3]
         by_time = group.history_order == "time" and group.flatten_history and group.concatenate
         if by_time and len(stacked) == len(values) and stacked:
             return np.concatenate(stacked, axis=-1).reshape(count, -1)
         flat = {
-            term.name: value.reshape(count, -1) if term.flatten_history or value.ndim < 3 else value
+            term.name: np.asarray(value.reshape(count, -1) if flattened(term, value) else value, dtype=np.float32)
             for (term, _, _), value in zip(self.terms, values.values(), strict=True)
         }
         if not group.concatenate:
             return flat
         axis = group.concatenate_dim if group.concatenate_dim < 0 else group.concatenate_dim + 1
         return np.concatenate(list(flat.values()), axis=axis)
+
+
+def flattened(term: ObservationTerm, value: Array) -> bool:
+    """Whether a term's frames stand in one row."""
+    return term.history_length > 0 and term.flatten_history and value.ndim == 3
 
 
 class ObservationManager:

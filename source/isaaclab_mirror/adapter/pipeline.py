@@ -162,6 +162,9 @@ class TermPipeline:
         self._scale = np.asarray(term.scale, dtype=np.float32) if term.scale else None
         self._delay: Delay | None = None
         self.history: History | None = None
+        self._plain = not (
+            self._modifiers or self._noise or term.clip or term.scale or term.delay_max_lag or term.history_length
+        )
 
     def reset(self, env_ids: Rows) -> None:
         """Forget these environments' past."""
@@ -179,6 +182,8 @@ class TermPipeline:
 
     def __call__(self, value: Array, *, push: bool = True) -> Array:
         """The processed sample, (env_count, d), or with a history (env_count, n, d)."""
+        if self._plain:
+            return value
         for one in self._modifiers:
             value = one(value)
         if self._noise is not None:

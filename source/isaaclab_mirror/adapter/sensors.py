@@ -26,13 +26,20 @@ class ContactSensor:
         leaf = path_parts(entity.prim_path)[-1]
         patterns = leaf if leaf != "Robot" else ".*"
         self.body_names = match_names(patterns, body_names, f"scene.{entity.name}.prim_path")
-        self._columns = np.array([list(body_names).index(name) for name in self.body_names], dtype=int)
+        columns = [list(body_names).index(name) for name in self.body_names]
+        self._bodies = np.array(columns, dtype=int)
+        self._columns: Array | slice | None = None
         config = entity.config
-        self._threshold = float(config.get("force_threshold") or 1.0)
-        length = max(int(config.get("history_length") or 0), 1)
+        self._threshold = float(config.get("force_threshold") or 1.0) ** 2
+        self._length = max(int(config.get("history_length") or 0), 1)
         bodies = len(self.body_names)
-        self.forces = np.zeros((env_count, length, bodies, 3))
-        """[N], newest first."""
+        self.force = np.zeros((env_count, bodies, 3))
+        """Of the last physics step [N]."""
+        self._squares = np.zeros((self._length, env_count, bodies))
+        """|force|² of the last physics steps, in a ring."""
+        self._at = 0
+        self.keeps_times = True
+        """Whether air and contact times are kept: only some rewards ask for them."""
         self.current_air_time = np.zeros((env_count, bodies))
         self.last_air_time = np.zeros((env_count, bodies))
         self.current_contact_time = np.zeros((env_count, bodies))
@@ -40,28 +47,37 @@ class ContactSensor:
 
     def reset(self, env_ids: Array | slice) -> None:
         """Forget these environments' past."""
-        self.forces[env_ids] = 0.0
+        self.force = self.force.copy()  # it may be the State's own
+        self.force[env_ids] = 0.0
+        self._squares[:, env_ids] = 0.0
         for times in (self.current_air_time, self.last_air_time, self.current_contact_time, self.last_contact_time):
             times[env_ids] = 0.0
 
     def update(self, world: World, elapsed_s: float) -> None:
-        """Take the forces of the step just done."""
-        state = world.robot.state
-        force = state.contact_force_w[:, world.layout.bodies[self._columns]]
-        if self.forces.shape[1] > 1:
-            self.forces[:, 1:] = self.forces[:, :-1].copy()
-        self.forces[:, 0] = np.nan_to_num(force)
-        touching = np.linalg.norm(self.forces[:, 0], axis=-1) > self._threshold
-        landed = touching & (self.current_air_time > 0.0)
-        left = ~touching & (self.current_contact_time > 0.0)
-        self.last_air_time = np.where(landed, self.current_air_time + elapsed_s, self.last_air_time)
-        self.last_contact_time = np.where(left, self.current_contact_time + elapsed_s, self.last_contact_time)
-        self.current_air_time = np.where(touching, 0.0, self.current_air_time + elapsed_s)
-        self.current_contact_time = np.where(touching, self.current_contact_time + elapsed_s, 0.0)
+        """Take the forces of the step just done; where they are not measured (nan), nothing touches."""
+        forces = world.robot.state.contact_force_w
+        if self._columns is None:
+            columns = world.layout.bodies[self._bodies]
+            self._columns = slice(None) if list(columns) == list(range(forces.shape[1])) else columns
+        self.force = force = forces[:, self._columns]
+        self._at = (self._at + 1) % self._length
+        square = np.einsum("nbi,nbi->nb", force, force, out=self._squares[self._at])
+        if self.keeps_times:
+            self._count(square > self._threshold, elapsed_s)
+
+    def _count(self, touching: Array, elapsed_s: float) -> None:
+        air, contact = self.current_air_time, self.current_contact_time
+        off = ~touching
+        air += elapsed_s
+        contact += elapsed_s
+        np.copyto(self.last_air_time, air, where=touching & (air > elapsed_s))
+        np.copyto(self.last_contact_time, contact, where=off & (contact > elapsed_s))
+        air *= off
+        contact *= touching
 
     def strongest(self) -> Array:
         """Largest force of each body over the history [N], (env_count, bodies)."""
-        return np.linalg.norm(self.forces, axis=-1).max(axis=1)
+        return np.sqrt(self._squares.max(axis=0))
 
     def first_contact(self, dt: float) -> Array:
         """Whether a body touched down within the last `dt` seconds."""

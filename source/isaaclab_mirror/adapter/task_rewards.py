@@ -120,7 +120,7 @@ def _tilt(quat: Array) -> Array:
 
 def _touching(world: World, sensor_cfg: Entity, threshold: float) -> Array:
     sensor: ContactSensor = world.sensor(sensor_cfg.name, ContactSensor)
-    return np.linalg.norm(sensor.forces[:, 0, sensor_cfg.bodies], axis=-1) > threshold
+    return np.linalg.norm(sensor.force[:, sensor_cfg.bodies], axis=-1) > threshold
 
 
 @reward_term("joint_pos_tracking_exp", DR_LEGS)

@@ -27,7 +27,7 @@ def _moves(world: World, command_name: str) -> Array:
     return np.linalg.norm(world.command(command_name).value[:, :2], axis=1) > 0.1
 
 
-@reward_term("feet_air_time", VELOCITY, needs=("contacts",))
+@reward_term("feet_air_time", VELOCITY, needs=("contacts", "air time"))
 def feet_air_time(world: World, command_name: str, sensor_cfg: Entity, threshold: float) -> Array:
     """Time in the air beyond a threshold, when a foot lands [s]."""
     sensor = _sensor(world, sensor_cfg)
@@ -36,7 +36,7 @@ def feet_air_time(world: World, command_name: str, sensor_cfg: Entity, threshold
     return ((air - threshold) * landed).sum(axis=1) * _moves(world, command_name)
 
 
-@reward_term("feet_air_time_positive_biped", VELOCITY, needs=("contacts",))
+@reward_term("feet_air_time_positive_biped", VELOCITY, needs=("contacts", "air time"))
 def feet_air_time_positive_biped(world: World, command_name: str, threshold: float, sensor_cfg: Entity) -> Array:
     """Time on one foot, at most a threshold [s]."""
     sensor = _sensor(world, sensor_cfg)
@@ -55,7 +55,7 @@ def _spread(sensor: ContactSensor, bodies: Any, longest: float) -> Array:
     return air.var(axis=1, ddof=1) + contact.var(axis=1, ddof=1)
 
 
-@reward_term("feet_air_time_variance", VELOCITY, needs=("contacts",))
+@reward_term("feet_air_time_variance", VELOCITY, needs=("contacts", "air time"))
 def feet_air_time_variance(world: World, command_name: str, sensor_cfg: Entity, max_time: float = 0.5) -> Array:
     """How unlike the feet swing and stand [s²]."""
     return _spread(_sensor(world, sensor_cfg), sensor_cfg.bodies, max_time) * _moves(world, command_name)
@@ -106,7 +106,7 @@ def _busy(world: World, asset_cfg: Entity, threshold: float) -> Array:
     return (np.linalg.norm(_command(world), axis=1) > 0.0) | (speed > threshold)
 
 
-@reward_term("air_time_reward", SPOT, needs=("contacts",))
+@reward_term("air_time_reward", SPOT, needs=("contacts", "air time"))
 def air_time_reward(
     world: World, asset_cfg: Entity, sensor_cfg: Entity, mode_time: float, velocity_threshold: float
 ) -> Array:
@@ -137,7 +137,7 @@ def base_linear_velocity_reward(
     return np.exp(-error / std) * more
 
 
-@reward_term("GaitReward", SPOT, needs=("contacts",))
+@reward_term("GaitReward", SPOT, needs=("contacts", "air time"))
 class GaitReward:
     """Two pairs of feet in step, the pairs out of step."""
 
@@ -193,7 +193,7 @@ def action_smoothness_penalty(world: World) -> Array:
     return np.linalg.norm(now - before, axis=1)
 
 
-@reward_term("air_time_variance_penalty", SPOT, needs=("contacts",))
+@reward_term("air_time_variance_penalty", SPOT, needs=("contacts", "air time"))
 def air_time_variance_penalty(world: World, sensor_cfg: Entity) -> Array:
     """How unlike the feet swing and stand [s²]."""
     return _spread(_sensor(world, sensor_cfg), sensor_cfg.bodies, 0.5)

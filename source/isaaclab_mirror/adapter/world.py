@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array, heading, rotate_back
-from isaaclab_mirror.contract.contract import Contract
+from isaaclab_mirror.adapter.arrays import Array, matrix_of
+from isaaclab_mirror.contract.contract import Contract, EntityKind
 from isaaclab_mirror.contract.matching import match_names, no_match
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.sims.state import LinkStates, State
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from isaaclab_mirror.adapter.sensors import ContactSensor, FrameTransformer, RayCaster
 
     Sensor = ContactSensor | FrameTransformer | RayCaster
+
+
+OF_THE_ROBOT = (EntityKind.IMU, EntityKind.OTHER)
+"""Sensors whose bodies are the robot's own: a joint-wrench sensor is one of the others."""
 
 
 class Scene(Protocol):
@@ -179,24 +183,29 @@ class Asset:
         return self.state.root_ang_vel_w
 
     @cached_property
+    def root_matrix(self) -> Array:
+        """From the root link's axes to the world's, (env_count, 3, 3)."""
+        return matrix_of(self.root_quat)
+
+    @cached_property
     def root_lin_vel_b(self) -> Array:
         """Of the root's centre of mass, in the root link's axes [m/s]."""
-        return rotate_back(self.root_quat, self.root_lin_vel_w)
+        return np.einsum("nij,ni->nj", self.root_matrix, self.root_lin_vel_w)
 
     @cached_property
     def root_ang_vel_b(self) -> Array:
         """[rad/s]"""
-        return rotate_back(self.root_quat, self.root_ang_vel_w)
+        return np.einsum("nij,ni->nj", self.root_matrix, self.root_ang_vel_w)
 
     @cached_property
     def projected_gravity(self) -> Array:
         """Unit vector of gravity in the root link's axes."""
-        return rotate_back(self.root_quat, np.broadcast_to(self._gravity, self.root_pos.shape))
+        return self._gravity @ self.root_matrix
 
     @cached_property
     def heading(self) -> Array:
-        """[rad], (env_count,)"""
-        return heading(self.root_quat)
+        """Direction of the root's x axis in the world's xy plane [rad], (env_count,)."""
+        return np.arctan2(self.root_matrix[:, 1, 0], self.root_matrix[:, 0, 0])
 
     @cached_property
     def body_pos(self) -> Array:
@@ -289,16 +298,37 @@ class World:
         """Each termination term at the end of the last policy step."""
         self.drawn: dict[str, Array] = {}
         """What events drew for a whole episode, by name, (env_count,)."""
-        self.computed_effort = np.zeros((env_count, len(layout.joint_names)), dtype=np.float32)
-        self.applied_effort = np.zeros_like(self.computed_effort)
-        self.joint_acc = np.zeros((env_count, len(layout.joint_names)))
-        """[rad/s² or m/s²], from the speeds of the last two physics steps."""
-        self.last_joint_vel: Array | None = None
+        self.computed = np.zeros((env_count, len(layout.back)), dtype=np.float32)
+        """Motors' efforts before their bounds, in the simulator's joint order."""
+        self.applied = np.zeros_like(self.computed)
+        """After their bounds."""
+        self.speeds: tuple[Array, Array, float] | None = None
+        """Joint speeds before and after the last physics step, in the simulator's order, and its length [s]."""
         self._robot: Asset | None = None
         self._others: dict[str, Asset] = {}
 
+    @property
+    def computed_effort(self) -> Array:
+        """Of the last physics step, before the motors' bounds [N·m or N], (env_count, joints)."""
+        return self.computed[:, self.layout.joints]
+
+    @property
+    def applied_effort(self) -> Array:
+        """Of the last physics step, within the motors' bounds [N·m or N]."""
+        return self.applied[:, self.layout.joints]
+
+    @property
+    def joint_acc(self) -> Array:
+        """From the speeds before and after the last physics step [rad/s² or m/s²]."""
+        if self.speeds is None:
+            return np.zeros((self.env_count, len(self.layout.joint_names)))
+        before, after, elapsed_s = self.speeds
+        return ((after - before) / elapsed_s)[:, self.layout.joints]
+
     def update(self, state: State) -> None:
         """Move to this state."""
+        if self._robot is not None and self._robot.state is state:
+            return
         self._robot = Asset(state, self.layout, self.gravity, self.defaults)
         self._others.clear()
 
@@ -370,6 +400,8 @@ class World:
             return self.layout.joint_names, self.layout.body_names
         if name in self.sensors:
             return (), self.sensors[name].body_names
+        if any(entity.name == name and entity.kind in OF_THE_ROBOT for entity in self.contract.scene):
+            return self.layout.joint_names, self.layout.body_names
         state = self.scene.asset(name)
         return state.joint_names, state.link_names
 
