@@ -3,14 +3,56 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
+from isaaclab_mirror.physics.dynamics import link_poses
 from isaaclab_mirror.physics.lowered import EqualityType, LoweredEquality, floats
 from isaaclab_mirror.robot.constraints import Loop, LoopType, Mimic
+from isaaclab_mirror.robot.model import Robot
+from isaaclab_mirror.robot.sensors import Site
+from isaaclab_mirror.rotations import Pose
 
 HINGE_SPAN_M = 0.1
 """Distance of the two points that together keep a hinge's axis."""
+CLOSED_M = 1e-5
+"""Loops whose points are nearer than this where all joints are at zero are closed there; USD's frames are float32."""
 WORLD = "world"
+AXIS = "_axis"
+"""Ends the names of what belongs to a hinge's second point."""
+
+
+def sited_loops(robot: Robot) -> Robot:
+    """The robot with sites for the points of loops that are open where all joints stand at zero.
+
+    MuJoCo takes a connect's second point from where the first one stands at zero: right for a loop that is closed
+    there, as those of MuJoCo's own dialect are. A stage of PhysX may close its loop elsewhere (a saved joint state):
+    then each side's own point is named.
+    """
+    points = [loop for loop in robot.loops if loop.by_site is None and loop.type in (LoopType.CONNECT, LoopType.HINGE)]
+    if not points or robot.dialect == "mujoco":
+        return robot
+    taken = {site.name for site in robot.sites}
+    poses = link_poses(robot, {})
+    sites: list[Site] = []
+    loops = {loop.name: loop for loop in robot.loops}
+    for loop in points:
+        ends = [(loop.link0, loop.frame0), (loop.link1, loop.frame1)]
+        world = [frame if link is None else poses[link] @ frame for link, frame in ends]
+        apart = [w.apply((0.0, 0.0, HINGE_SPAN_M if loop.type is LoopType.HINGE else 0.0)) for w in world]
+        if max(math.dist(world[0].pos, world[1].pos), math.dist(*apart)) < CLOSED_M:
+            continue
+        stem = loop.name
+        while {f"{stem}_0", f"{stem}_1"} & taken:
+            stem += "_"
+        names = (f"{stem}_0", f"{stem}_1")
+        spans = (0.0, HINGE_SPAN_M) if loop.type is LoopType.HINGE else (0.0,)
+        for name, (link, frame) in zip(names, ends, strict=True):
+            for span in spans:
+                place = Pose(frame.apply((0.0, 0.0, span)), frame.quat_wxyz)
+                sites.append(Site(name=name + (AXIS if span else ""), link=link, pose=place, source=loop.source))
+        loops[loop.name] = replace(loop, by_site=names)
+    return replace(robot, sites=(*robot.sites, *sites), loops=tuple(loops.values()))
 
 
 def lower_loop(loop: Loop, found: Diagnostics, fidelity: Fidelity) -> list[LoweredEquality]:
@@ -39,10 +81,16 @@ def lower_loop(loop: Loop, found: Diagnostics, fidelity: Fidelity) -> list[Lower
         return [_equality(loop, EqualityType.CONNECT, names, loop.frame0.pos)]
     if loop.type is LoopType.HINGE:
         fidelity.kept("loop constraints", note="a hinge as two connects on its axis")
+        if loop.by_site is not None:
+            ends = (loop.by_site[0] + AXIS, loop.by_site[1] + AXIS)
+            return [
+                _equality(loop, EqualityType.CONNECT, loop.by_site, by_site=True),
+                _equality(loop, EqualityType.CONNECT, ends, by_site=True, suffix=AXIS),
+            ]
         second = loop.frame0.apply((0.0, 0.0, HINGE_SPAN_M))
         return [
             _equality(loop, EqualityType.CONNECT, names, loop.frame0.pos),
-            _equality(loop, EqualityType.CONNECT, names, second, suffix="_axis"),
+            _equality(loop, EqualityType.CONNECT, names, second, suffix=AXIS),
         ]
     fidelity.lost("loop constraints", f"a {loop.type} outside the tree has no equality")
     found.warn("E001", where, f"a {loop.type} joint outside the tree cannot be written as an equality: left out")

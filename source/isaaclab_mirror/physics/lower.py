@@ -9,7 +9,7 @@ from isaaclab_mirror.physics import options as opt
 from isaaclab_mirror.physics.contact import PHYSX_DEFAULT, measured_contact, pair_friction, standard_contact
 from isaaclab_mirror.physics.drives import drive_actuator, step_damping, substep_damping
 from isaaclab_mirror.physics.dynamics import effective_inertias
-from isaaclab_mirror.physics.equalities import lower_loop, lower_mimic
+from isaaclab_mirror.physics.equalities import lower_loop, lower_mimic, sited_loops
 from isaaclab_mirror.physics.filtering import corrections, masks
 from isaaclab_mirror.physics.limits import measured_limit, written_range
 from isaaclab_mirror.physics.lowered import Engine, Lowered, LoweredAxis, LoweredContact, LoweredPair, floats
@@ -51,6 +51,7 @@ def lower(robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnos
     excludes, pairs = corrections(robot, colliders, bits, fidelity)
     count = len(robot.collision_filter.link_pairs) + len(robot.collision_filter.filtered_groups)
     fidelity.kept("collision filters", count + len(robot.collision_filter.geom_pairs))
+    robot = sited_loops(robot)
     equalities = [e for loop in robot.loops for e in lower_loop(loop, found, fidelity)]
     equalities += [lower_mimic(mimic, fidelity) for mimic in robot.mimics]
     return Lowered(

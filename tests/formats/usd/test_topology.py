@@ -151,6 +151,52 @@ def test_a_loop_that_nobody_excluded_is_found_and_reported(usda: Usda):
     assert "E005" in read.codes
 
 
+@pytest.mark.parametrize(("kind", "equalities"), [("Spherical", 1), ("Revolute", 2)])
+def test_a_loop_that_is_open_at_zero_is_held_at_the_points_that_both_sides_name(usda: Usda, kind: str, equalities: int):
+    # b's end stands 0.1 m beyond a's where both joints are at zero: the loop closes at another pose
+    open_at_zero = fourbar(kind, "bool physics:excludeFromArticulation = 1").replace(
+        "localPos1 = (-0.5, 0, 0)", "localPos1 = (-0.4, 0, 0)"
+    )
+    made = usda.convert(open_at_zero)
+    assert made.model.neq == equalities
+    data = made.poses()
+    gap = data.site("loop_0").xpos - data.site("loop_1").xpos
+    assert abs(gap[0]) == pytest.approx(0.1, abs=1e-6)
+    assert abs(data.efc_pos[:3]).max() == pytest.approx(0.1, abs=1e-6)
+
+
+LOCK = "float limit:{0}:physics:low = 1\nfloat limit:{0}:physics:high = -1"
+
+
+@pytest.mark.parametrize(
+    ("free", "type_name", "count"),
+    [
+        ((), "weld", 1),
+        (("rotY",), "connect", 2),
+        (("rotX", "rotY", "rotZ"), "connect", 1),
+        (("rotX", "rotY"), "connect", 1),
+    ],
+)
+def test_a_generic_joint_outside_the_tree_is_the_equality_of_what_it_leaves_free(usda: Usda, free, type_name, count):
+    axes = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+    locked = [axis for axis in axes if axis not in free]
+    text = fourbar("D6", "bool physics:excludeFromArticulation = 1", *(LOCK.format(axis) for axis in locked))
+    head = 'def PhysicsJoint "loop"'
+    applied = ", ".join(f'"PhysicsLimitAPI:{axis}"' for axis in locked)
+    made = usda.convert(text.replace(head, f"{head} (\nprepend apiSchemas = [{applied}]\n)"))
+    assert [made.model.equality(k).type[0] for k in range(made.model.neq)] == [
+        {"connect": 0, "weld": 1}[type_name]
+    ] * count
+    assert abs(made.poses().efc_pos[:3]).max() < 1e-9
+    assert ("E001" in made.codes) == (len(free) == 2)
+
+
+def test_a_generic_joint_that_leaves_everything_free_closes_no_loop(usda: Usda):
+    read = usda.read(fourbar("D6", "bool physics:excludeFromArticulation = 1"))
+    assert read.robot.loops == ()
+    assert "leaves every motion free" in read.said("E029")
+
+
 def test_a_sliding_loop_has_no_equality_and_is_counted_as_lost(usda: Usda):
     made = usda.convert(fourbar("Prismatic", "bool physics:excludeFromArticulation = 1"))
     assert made.result.fidelity.row("loop constraints").lost == 1
@@ -194,3 +240,39 @@ def test_a_joint_to_a_body_that_is_not_there_is_left_out_and_reported(usda: Usda
 def test_a_joint_from_a_body_to_itself_is_left_out(usda: Usda):
     read = usda.read(arm(more=(joint("Revolute", "self", "base", "base"),)))
     assert "ties a body to itself" in read.said("E029")
+
+
+def on_rails(*free: str) -> str:
+    """A lone body that a generic joint ties to the world, as Isaac Sim's importer merges several root joints."""
+    locked = [a for a in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ") if a not in free]
+    return stage(
+        robot(
+            body("base", cube()),
+            joint(
+                "D6",
+                "root",
+                None,
+                "base",
+                *(LOCK.format(axis) for axis in locked),
+                apis=tuple(f"PhysicsLimitAPI:{axis}" for axis in locked),
+            ),
+        )
+    )
+
+
+def test_a_generic_joint_to_the_world_keeps_its_translations(usda: Usda):
+    made = usda.convert(on_rails("transX", "transY", "rotZ"))
+    assert "E023" in made.codes
+    assert [made.model.joint(k).name for k in range(made.model.njnt)] == ["root:transX", "root:transY", "root:2"]
+    assert [int(t) for t in made.model.jnt_type] == [2, 2, 3]
+    moved = made.poses(**{"root:transX": 0.5, "root:transY": -0.25})
+    assert moved.body("base").xpos == pytest.approx((0.5, -0.25, 0.0))
+
+
+def test_a_generic_joint_to_the_world_that_holds_nothing_leaves_a_floating_base(usda: Usda):
+    text = on_rails("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+    made = usda.convert(text)
+    assert [int(t) for t in made.model.jnt_type] == [0]
+    assert "leaves every motion free" in str(made.result.diagnostics)
+    welded = usda.read(text, world_joint="weld").robot
+    assert welded.dofs == 0

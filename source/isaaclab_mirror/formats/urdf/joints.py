@@ -66,7 +66,10 @@ def position_bounds(joint: UrdfJoint, axis: LoweredAxis | None) -> tuple[float, 
     lower, upper = axis.range[0] - axis.ref, axis.range[1] - axis.ref
     if joint.type is UrdfJointType.HINGE and math.isinf(lower) and math.isinf(upper):
         return None
-    return (max(lower, -UNLIMITED_POSITION), min(upper, UNLIMITED_POSITION))
+    return (
+        -UNLIMITED_POSITION if math.isinf(lower) else lower,
+        UNLIMITED_POSITION if math.isinf(upper) else upper,
+    )
 
 
 def _or_unlimited(limit: float | None, unlimited: float) -> float:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from isaaclab_mirror.formats.usd.joints import AXES, DEGREE, ROTATIONS
+from isaaclab_mirror.formats.usd.generic import ROTATIONS, free_axes
+from isaaclab_mirror.formats.usd.joints import AXES, DEGREE
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.topology import JointRecord
 from isaaclab_mirror.formats.usd.values import axis_token, bound, number, plain, reals, targets, value
@@ -42,8 +43,8 @@ def read_loop(
 ) -> Loop | None:
     """A joint outside the tree as a loop constraint; None (and a diagnostic) where nothing can say it."""
     record = joint.record
-    kind = LOOPS.get(record.type_name)
     source = stage.source(record.prim)
+    kind, axis = _loop_type(stage, record)
     names = [None if end.body is None else links.get(end.body) for end in joint.ends]
     if any(end.body is not None and name is None for end, name in zip(joint.ends, names, strict=True)):
         stage.found.warn("E012", source, "one of its bodies is not part of the robot: the joint is left out")
@@ -51,9 +52,7 @@ def read_loop(
     if kind is None:
         stage.found.warn("E001", source, f"a {record.type_name} outside the tree cannot be written: left out")
         return None
-    turn = Pose()
-    if kind in (LoopType.HINGE, LoopType.SLIDE):
-        turn = Pose((0.0, 0.0, 0.0), _z_to(AXES[axis_token(record.prim, "physics:axis", "X", stage.file)]))
+    turn = Pose((0.0, 0.0, 0.0), _z_to(AXES[axis])) if kind in (LoopType.HINGE, LoopType.SLIDE) else Pose()
     by_site = [sites.get(end.named) if end.named is not None else None for end in joint.ends]
     solver = {key: plain(record.prim, f"mjc:{key}") for key in ("solref", "solimp", "torqueScale")}
     return Loop(
@@ -68,6 +67,23 @@ def read_loop(
         mujoco={k: v for k, v in solver.items() if v is not None},
         source=source,
     )
+
+
+def _loop_type(stage: UsdRobotStage, record: Record) -> tuple[LoopType | None, str]:
+    """What a joint outside the tree keeps, and the axis that it leaves free. None: nothing that an equality can say."""
+    if record.type_name != "PhysicsJoint":
+        return LOOPS.get(record.type_name), axis_token(record.prim, "physics:axis", "X", stage.file)
+    free = list(free_axes(stage, record))
+    turning = [instance for instance in free if instance in ROTATIONS]
+    if len(free) == len(turning):
+        if len(turning) == 2:
+            why = "two free rotations outside the tree: written as a point that is kept, with all three free"
+            stage.found.warn("E001", stage.source(record.prim), why)
+        kinds = (LoopType.WELD, LoopType.HINGE, LoopType.CONNECT, LoopType.CONNECT)
+        return kinds[len(turning)], turning[0][-1] if turning else "X"
+    if len(free) == 1:
+        return LoopType.SLIDE, free[0][-1]
+    return None, "X"
 
 
 def read_mimics(stage: UsdRobotStage, record: Record, axis: Axis, axes: Mapping[Sdf.Path, Axis]) -> list[Mimic]:

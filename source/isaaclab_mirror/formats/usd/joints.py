@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from isaaclab_mirror.diagnostics import Source
 from isaaclab_mirror.formats.options import D6Style
+from isaaclab_mirror.formats.usd.generic import ROTATIONS, TRANSLATIONS, free_axes
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.topology import JointRecord
 from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, axis_token, bound, limit, number, plain, value
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 AXES: dict[str, Vec3] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-ROTATIONS = ("rotX", "rotY", "rotZ")
-TRANSLATIONS = ("transX", "transY", "transZ")
 DEGREE = math.pi / 180
 
 TYPES = {
@@ -62,8 +61,10 @@ def joint_geometry(joint: JointRecord, child_is_first: bool) -> tuple[Pose, Pose
     return parent.frame @ child.frame.inverse(), child.frame, -1.0 if child_is_first else 1.0
 
 
-def read_axes(stage: UsdRobotStage, joint: JointRecord, frame: Pose, sign: float, name: str) -> tuple[Axis, ...]:
-    """The axes of one joint prim, in the child link's frame."""
+def read_axes(
+    stage: UsdRobotStage, joint: JointRecord, frame: Pose, sign: float, name: str, articulated: bool
+) -> tuple[Axis, ...]:
+    """The axes of one joint prim, in the child link's frame. `articulated`: between two links of an articulation."""
     record = joint.record
     if record.type_name == "PhysicsFixedJoint":
         return ()
@@ -73,7 +74,7 @@ def read_axes(stage: UsdRobotStage, joint: JointRecord, frame: Pose, sign: float
         return (_single(stage, record, frame, sign, name, AxisKind.SLIDE, "linear"),)
     if record.type_name == "PhysicsSphericalJoint":
         return _spherical(stage, record, frame, sign, name)
-    return _d6(stage, record, frame, sign, name)
+    return _d6(stage, record, frame, sign, name, articulated)
 
 
 def _direction(frame: Pose, sign: float, axis: Vec3) -> Vec3:
@@ -303,38 +304,35 @@ def _ball_drives(stage: UsdRobotStage, record: Record) -> tuple[Drive, ...]:
     return tuple(d for d in drives if d is not None)
 
 
-def d6_limits(stage: UsdRobotStage, record: Record) -> dict[str, tuple[float | None, float | None]]:
-    """Free axes of a generic joint with their limits [deg or stage units]; an axis with low > high is locked."""
-    free: dict[str, tuple[float | None, float | None]] = {}
-    for instance in (*TRANSLATIONS, *ROTATIONS):
-        low = limit(record.prim, f"limit:{instance}:physics:low", stage.file)
-        high = limit(record.prim, f"limit:{instance}:physics:high", stage.file)
-        if f"PhysicsLimitAPI:{instance}" in record.apis and low is not None and high is not None and low > high:
-            continue
-        free[instance] = (low, high)
-    return free
+def _d6(
+    stage: UsdRobotStage, record: Record, frame: Pose, sign: float, name: str, articulated: bool
+) -> tuple[Axis, ...]:
+    """A generic joint. In an articulation PhysX locks its translations and moves its rotations as a rotation vector.
 
-
-def _d6(stage: UsdRobotStage, record: Record, frame: Pose, sign: float, name: str) -> tuple[Axis, ...]:
-    """A generic joint. In an articulation PhysX locks its translations and moves its rotations as a rotation vector."""
+    One to the world, which PhysX welds, is kept as its author drew it: with its translations. So is one of bodies that
+    are no articulation.
+    """
     source = stage.source(record.prim)
-    free = d6_limits(stage, record)
+    free = free_axes(stage, record)
     moving = [instance for instance in TRANSLATIONS if instance in free]
-    if moving:
+    slides: tuple[Axis, ...] = ()
+    if not articulated:
+        slides = tuple(_d6_axis(stage, record, frame, sign, f"{name}:{i}", i, free[i]) for i in moving)
+    elif moving:
         stage.found.warn(
             "E001", source, f"PhysX locks the translations of a generic joint in an articulation: {', '.join(moving)}"
         )
     turning = [instance for instance in ROTATIONS if instance in free]
     if len(turning) == 3 and stage.options.d6 is D6Style.BALL:
-        return (_d6_ball(stage, record, frame, sign, name, free),)
+        return (*slides, _d6_ball(stage, record, frame, sign, name, free))
     if len(turning) == 2:
         stage.found.warn(
             "E001",
             source,
             "two free rotations: written as two hinges in a row, equal to PhysX's rotation vector to first order",
         )
-    return tuple(
-        _d6_hinge(stage, record, frame, sign, f"{name}:{ROTATIONS.index(instance)}", instance, free[instance])
+    return slides + tuple(
+        _d6_axis(stage, record, frame, sign, f"{name}:{ROTATIONS.index(instance)}", instance, free[instance])
         for instance in turning
     )
 
@@ -370,7 +368,7 @@ def _d6_ball(
     )
 
 
-def _d6_hinge(
+def _d6_axis(
     stage: UsdRobotStage,
     record: Record,
     frame: Pose,
@@ -379,21 +377,24 @@ def _d6_hinge(
     instance: str,
     bounds: tuple[float | None, float | None],
 ) -> Axis:
+    """One free axis of a generic joint: a hinge, or a slide."""
     lower, upper = bounds
-    drive = read_drive(stage, record, instance, DEGREE)
-    position, velocity = _initial(stage, record, instance, DEGREE)
+    linear = instance in TRANSLATIONS
+    unit = stage.metres if linear else DEGREE
+    drive = read_drive(stage, record, instance, unit)
+    position, velocity = _initial(stage, record, instance, unit)
     return Axis(
         name=name,
-        kind=AxisKind.HINGE,
+        kind=AxisKind.SLIDE if linear else AxisKind.HINGE,
         axis=_direction(frame, sign, AXES[instance[-1]]),
         anchor_m=frame.pos,
         limits=JointLimits(
-            lower=None if lower is None else lower * DEGREE,
-            upper=None if upper is None else upper * DEGREE,
+            lower=None if lower is None else lower * unit,
+            upper=None if upper is None else upper * unit,
             effort=drive.max_effort if drive is not None else None,
-            velocity=_velocity_limit(stage, record, instance, DEGREE),
+            velocity=_velocity_limit(stage, record, instance, unit),
         ),
-        dynamics=_dynamics(stage, record, instance, DEGREE),
+        dynamics=_dynamics(stage, record, instance, unit),
         drives=(drive,) if drive is not None else (),
         initial_position=position,
         initial_velocity=velocity,

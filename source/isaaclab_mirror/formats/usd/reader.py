@@ -193,7 +193,8 @@ def _joints(
             rest, frame, sign = joint_geometry(joint, first)
             if k == 0:
                 origin = rest
-            own = read_axes(stage, joint, frame, sign, names[joint.record.path])
+            within = node.articulated and node.parent is not None
+            own = read_axes(stage, joint, frame, sign, names[joint.record.path], within)
             axes += own
             if own:
                 by_prim[joint.record.path] = own[0]

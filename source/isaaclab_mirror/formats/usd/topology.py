@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.formats.options import WorldJoint
+from isaaclab_mirror.formats.usd.generic import holds_nothing
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
 from isaaclab_mirror.formats.usd.values import point, quat, targets, value
 from isaaclab_mirror.rotations import IDENTITY_QUAT, Pose
@@ -254,10 +255,18 @@ def _sort_joints(stage: UsdRobotStage, joints: list[JointRecord]) -> _Joints:
         elif first.body == second.body:
             dropped.append((joint, "ties a body to itself" if first.body else "ties the world to itself"))
         elif joint.record.type_name in NOT_TREE or value(prim, "physics:excludeFromArticulation", False):
-            loops.append(joint)
+            _outside(stage, joint, result)
         else:
             usable.append(joint)
     return result
+
+
+def _outside(stage: UsdRobotStage, joint: JointRecord, joints: _Joints) -> None:
+    """A joint outside the tree closes a loop, or holds nothing."""
+    if holds_nothing(stage, joint.record):
+        joints.dropped.append((joint, "leaves every motion free"))
+    else:
+        joints.loops.append(joint)
 
 
 def _components(bodies: dict[Sdf.Path, Record], edges: dict[Sdf.Path, list[JointRecord]]) -> list[list[Sdf.Path]]:
@@ -362,7 +371,7 @@ def _tree(
     for joint in world:
         if id(joint) not in used:
             used.add(id(joint))
-            joints.loops.append(joint)
+            _outside(stage, joint, joints)
     order = {body: i for i, body in enumerate(component)}
     children: dict[Sdf.Path, list[TreeNode]] = {body: [] for body in component}
     reached: dict[Sdf.Path, TreeNode] = {base: node}
@@ -380,7 +389,7 @@ def _tree(
                     _several_joints(stage, joint, twin, joints.dropped)
                 else:
                     _report_loop(stage, joint)
-                    joints.loops.append(joint)
+                    _outside(stage, joint, joints)
                 continue
             reached[other] = TreeNode(stage.bodies[other], body, [joint], articulated=articulated)
             queue.append(other)
@@ -466,14 +475,16 @@ def _authored_base(
         if joint.is_fixed:
             return joined(joint), [joint], True
         keep = stage.options.world_joint is WorldJoint.KEEP and not _is_locked(joint)
+        free = keep and holds_nothing(stage, joint.record)
+        kept = "a floating base here, as it leaves every motion free" if free else "kept here as its author drew it"
         stage.found.warn(
             "E023",
             stage.source(joint.record.prim),
             "PhysX turns a movable joint between the world and the root link into a weld: "
-            + ("kept here as its author drew it" if keep else "welded here too"),
+            + (kept if keep else "welded here too"),
             "put a body between the world and this joint; --set world_joint=weld for what PhysX does today",
         )
-        return joined(joint), [joint], not keep
+        return joined(joint), [] if free else [joint], not keep
     return _centre(stage, component, root, joints), [], False
 
 
