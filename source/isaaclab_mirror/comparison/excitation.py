@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.robot.joints import AxisKind
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.sims.robots import axis_names, home_positions
 from isaaclab_mirror.sims.simulator import Simulator
+from isaaclab_mirror.sims.state import Start
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 SWEEP_HZ = (0.2, 2.0)
+SHARE = 0.5
+"""Of its effort and speed limit that a joint's targets may ask for."""
 LARGEST = {"rad": 0.25, "m": 0.05}
 """Amplitudes of targets."""
 STEP_AT_S = 0.1
@@ -36,8 +39,12 @@ class JointFacts:
     stiffness: Array
     damping: Array
     effort_limit: Array
+    velocity_limit: Array
+    """[rad/s or m/s]; inf where there is none."""
     followers: NDArray[np.bool_]
     """Led by another joint: has no target of its own."""
+    reach: Array
+    """Largest amplitude that drives can follow; inf where nothing bounds it."""
 
     @property
     def centre(self) -> Array:
@@ -57,11 +64,12 @@ class JointFacts:
 
     @property
     def amplitude(self) -> Array:
-        """Of targets: a quarter radian or five centimetres, or 0.8 of the room."""
+        """Of targets: a quarter radian or five centimetres, 0.8 of the room, or what the drives can follow."""
         import numpy as np
 
         largest = np.array([LARGEST[unit] for unit in self.units])
-        return np.where(self.followers, 0.0, np.clip(0.8 * self.room, 0.0, largest))
+        wanted = np.where(self.followers, 0.0, np.clip(0.8 * self.room, 0.0, largest))
+        return np.minimum(wanted, self.reach)
 
     @property
     def held(self) -> NDArray[np.bool_]:
@@ -96,8 +104,46 @@ def joint_facts(robot: Robot, sim: Simulator, names: Sequence[str]) -> JointFact
         stiffness=stiffness[columns],
         damping=damping[columns],
         effort_limit=sim.effort_limits()[columns],
+        velocity_limit=_velocity_limits(robot, names),
         followers=np.array([name in led for name in names], dtype=bool),
+        reach=np.full(len(names), np.inf),
     )
+
+
+def _velocity_limits(robot: Robot, names: Sequence[str]) -> Array:
+    import numpy as np
+
+    stated = {name: axis.limits.velocity for axis in robot.axes() for name in axis_names(axis)}
+    return np.array([np.inf if (limit := stated[name]) is None else limit for name in names], dtype=float)
+
+
+def within_reach(facts: JointFacts, sim: Simulator) -> JointFacts:
+    """With the amplitudes at which the sweep asks at most half of every drive's effort and of every speed limit.
+
+    The effort of joint j at the fastest end of the sweep is at most |bias_j| + Σ_k |M_jk|·A_k·ω²; a drive that is
+    saturated by its own targets tells of its limit, not of its tracking.
+    """
+    import numpy as np
+
+    columns = np.array([sim.joint_names.index(name) for name in facts.names], dtype=np.intp)
+    sim.reset(Start(joint_pos=dict(zip(facts.names, facts.centre.tolist(), strict=True))))
+    mass, bias = sim.mass_matrix()[0], sim.bias()[0]
+    picked = len(bias) - len(sim.joint_names) + columns
+    omega = 2 * np.pi * SWEEP_HZ[1]
+    asked = np.abs(mass[np.ix_(picked, picked)]) * omega**2
+    driven = (facts.held | facts.spun) & np.isfinite(facts.effort_limit)
+    left = np.where(driven, facts.effort_limit - np.abs(bias[picked]), 0.0)
+    room = np.where(driven, np.maximum(SHARE * left, 0.05 * np.where(driven, facts.effort_limit, 0.0)), np.inf)
+    amplitude = np.minimum(facts.amplitude, SHARE * facts.velocity_limit / omega)
+    for _ in range(100):
+        parts = asked * amplitude
+        load = parts.sum(axis=1) / np.maximum(room, 1e-12)
+        j = int(load.argmax())
+        if load[j] <= 1.0:
+            break
+        blamed = parts[j] >= parts[j].max() / 2  # whoever asks this drive for most
+        amplitude = np.where(blamed, amplitude / max(1.05, min(load[j], 2.0)), amplitude)
+    return replace(facts, reach=amplitude)
 
 
 def random_configurations(facts: JointFacts, count: int, seed: int = 0, unlimited: float = 2.0) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from isaaclab_mirror.comparison.engines import Engines, Variant, benches
-from isaaclab_mirror.comparison.excitation import JointFacts, chirp, joint_facts, step
+from isaaclab_mirror.comparison.excitation import JointFacts, chirp, joint_facts, step, within_reach
 from isaaclab_mirror.comparison.metrics import joint_rows
 from isaaclab_mirror.comparison.recording import Bench, Pair, Trial, run_pair
 from isaaclab_mirror.comparison.rows import DYNAMIC, Row, Skipped
@@ -105,7 +105,8 @@ def drive_tests(engines: Engines, variant: Variant, progress: Progress) -> Found
             for name in ("step response", "tracking"):
                 found.skip(name, "no joint can be driven")
             return found
-    trials = [_trial("step", STEP_S, facts, *step(facts)), _trial("tracking", TRACK_S, facts, *chirp(facts, TRACK_S))]
+    slow = within_reach(facts, mujoco)
+    trials = [_trial("step", STEP_S, facts, *step(facts)), _trial("tracking", TRACK_S, slow, *chirp(slow, TRACK_S))]
     pairs = _run(ours, theirs, trials, facts, progress)
     judged = [bool(m) for m in moved]
     text = f"{note}, rms over {STEP_S:g} s"

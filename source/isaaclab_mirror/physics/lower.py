@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity
 from isaaclab_mirror.physics import options as opt
 from isaaclab_mirror.physics.contact import PHYSX_DEFAULT, measured_contact, pair_friction, standard_contact
+from isaaclab_mirror.physics.damping import joint_damping
 from isaaclab_mirror.physics.drives import drive_actuator, step_damping, substep_damping
 from isaaclab_mirror.physics.dynamics import effective_inertias
 from isaaclab_mirror.physics.equalities import lower_loop, lower_mimic, sited_loops
@@ -30,7 +31,8 @@ def lower(robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnos
     """The robot with the numbers of `engine`. An engine's own numbers in the source come first, else the laws."""
     solver = lower_solver(robot, options, found)
     step_s = solver.timestep_s
-    axes = {axis.name: _axis(robot, axis, options, step_s, fidelity) for axis in robot.axes()}
+    drag = joint_damping(robot) if options.fidelity is opt.Fidelity.PHYSX else {}
+    axes = {axis.name: _axis(robot, axis, options, step_s, fidelity, drag.get(axis.name, 0.0)) for axis in robot.axes()}
     colliders = [geom for geom in robot.geoms if geom.collision is not None]
     bits = masks(robot.collision_filter, colliders, found, fidelity)
     materials = {m.name: m for m in robot.contact_materials}
@@ -85,7 +87,9 @@ def _pair(
     )
 
 
-def _axis(robot: Robot, axis: Axis, options: LoweringOptions, step_s: float, fidelity: Fidelity) -> LoweredAxis:
+def _axis(
+    robot: Robot, axis: Axis, options: LoweringOptions, step_s: float, fidelity: Fidelity, drag: float
+) -> LoweredAxis:
     own, limits, dynamics = axis.mujoco, axis.limits, axis.dynamics
     mujoco = robot.dialect == "mujoco"
     fidelity.kept("joints")
@@ -117,7 +121,7 @@ def _axis(robot: Robot, axis: Axis, options: LoweringOptions, step_s: float, fid
         range=span,
         effort_limit=efforts[0] if efforts else limits.effort,
         velocity_limit=limits.velocity,
-        damping=dynamics.damping,
+        damping=dynamics.damping + drag,
         frictionloss=friction,
         stiffness=dynamics.stiffness,
         springref=dynamics.spring_reference,
