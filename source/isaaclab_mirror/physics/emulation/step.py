@@ -170,7 +170,8 @@ def physics_step(solve: Solve, world: World, now: Place, after: Place, model: in
     after.qpos[:] = now.qpos
     solve.travelled[:] = 0.0
     root_com = solve.scratch[1]
-    root_com[:3] = now.xipos[rules.root]
+    if rules.floating:
+        root_com[:3] = now.xipos[rules.root]
     for iteration in range(rules.iterations):
         if rules.every_iteration:
             for k in range(solve.velocity.shape[0]):
