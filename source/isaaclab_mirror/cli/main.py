@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 COMMANDS = {
     "convert": "convert a robot file; prints what came through",
     "inspect": "say what is in a robot file: links, joints, drives, colliders, diagnostics",
+    "contract": "say what a policy expects: rates, orders, gains, observations, actions, and who said so",
     "validate": "test a robot in PhysX against MuJoCo, or two files of it against each other",
+    "replay": "run a policy of Isaac Lab in MuJoCo or in PhysX, and measure it",
 }
 DEBUG_VARIABLE = "ISAACLAB_MIRROR_DEBUG"
 

@@ -95,11 +95,8 @@ class GroupResolver:
         group, implicit = self._group, self._group.is_implicit
         stiffness, damping = self._gain("stiffness"), self._gain("damping")
         effort_sim, effort, velocity_sim, velocity = self._limits(implicit)
-        passive = self._asset.passive
-        friction = self._number("friction", ("friction",), lambda j: j.static_friction if passive else 0.0)
-        dynamic = self._number(
-            "dynamic_friction", ("dynamic_friction",), lambda j: j.dynamic_friction if passive else 0.0
-        )
+        friction = self._passive("friction", lambda j: j.static_friction)
+        dynamic = self._passive("dynamic_friction", lambda j: j.dynamic_friction)
         if self._config.get("friction") is not None and self._config.get("dynamic_friction") is None:
             dynamic = self._capped(dynamic, friction)
         return replace(
@@ -114,9 +111,7 @@ class GroupResolver:
             armature=self._number("armature", ("armature",), lambda j: j.armature),
             friction=friction,
             dynamic_friction=dynamic,
-            viscous_friction=self._number(
-                "viscous_friction", ("viscous_friction",), lambda j: j.viscous_friction if passive else 0.0
-            ),
+            viscous_friction=self._passive("viscous_friction", lambda j: j.viscous_friction),
             saturation_effort=self._optional("saturation_effort"),
         )
 
@@ -169,6 +164,13 @@ class GroupResolver:
 
     def _optional(self, key: str) -> tuple[float, ...]:
         return () if self._config.get(key) is None else self._values(key, key)
+
+    def _passive(self, key: str, own: Own) -> tuple[float, ...]:
+        """Friction of a joint; what an MJCF in place of the training's USD has of it is MuJoCo modelling."""
+        if self._asset.passive or self._config.get(key) is not None:
+            return self._number(key, (key,), own)
+        self.provenance[key] = f"0: what {self._asset.name} has is not the training's"
+        return (0.0,) * len(self.joints)
 
     def _number(self, name: str, keys: tuple[str, ...], own: Own) -> tuple[float, ...]:
         key = self._stated(keys)

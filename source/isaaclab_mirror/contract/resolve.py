@@ -64,7 +64,8 @@ def resolve_contract(contract: Contract, robot: Robot) -> Contract:
     passive = passive_group(asset, {joint for group in groups for joint in group.joints})
     provenance = dict(contract.provenance)
     for group, resolver in zip(groups, resolvers, strict=True):
-        provenance |= {f"actuators.{group.name}.{key}": who for key, who in resolver.provenance.items()}
+        said = {f"actuators.{group.name}.{key}": who for key, who in resolver.provenance.items()}
+        provenance = said | provenance  # a loader that reads other keys than Isaac Lab's says its own
     if passive is not None:
         provenance[f"actuators.{passive.name}"] = asset.name
         groups = (*groups, passive)

@@ -23,12 +23,6 @@ from isaaclab_mirror.robot.model import Link, Robot
 from isaaclab_mirror.rotations import Pose
 from isaaclab_mirror.sims.settings import Ground, SimSettings
 
-MAX_LINEAR_VELOCITY = "physx:maxLinearVelocity"
-"""In a link's extras [m/s]."""
-MAX_ANGULAR_VELOCITY = "physx:maxAngularVelocity"
-"""In a link's extras [rad/s]."""
-MAX_DEPENETRATION_VELOCITY = "physx:maxDepenetrationVelocity"
-"""In a link's extras [m/s]."""
 TASK_MATERIAL = "task_material"
 UNBOUNDED_EXPLICIT = ("ovphysx",)
 """Backends whose PhysX does not bound an explicit effort by the joint's limit: measured on 0.6.4, which Isaac Lab
@@ -149,20 +143,15 @@ def _based(root: Joint, robot: Robot, spec: RobotSpec) -> Joint:
 
 
 def _link(link: Link, spec: RobotSpec) -> Link:
-    extras = dict(link.extras)
-    limits = {
-        MAX_LINEAR_VELOCITY: spec.max_linear_velocity,
-        MAX_ANGULAR_VELOCITY: spec.max_angular_velocity,
-        MAX_DEPENETRATION_VELOCITY: spec.max_depenetration_velocity,
+    stated = {
+        "linear_damping": spec.linear_damping,
+        "angular_damping": spec.angular_damping,
+        "max_linear_velocity": spec.max_linear_velocity,
+        "max_angular_velocity": spec.max_angular_velocity,
+        "max_depenetration_velocity": spec.max_depenetration_velocity,
+        "disable_gravity": spec.disable_gravity,
     }
-    extras.update({key: value for key, value in limits.items() if value is not None})
-    return replace(
-        link,
-        linear_damping=link.linear_damping if spec.linear_damping is None else spec.linear_damping,
-        angular_damping=link.angular_damping if spec.angular_damping is None else spec.angular_damping,
-        disable_gravity=link.disable_gravity if spec.disable_gravity is None else spec.disable_gravity,
-        extras=extras,
-    )
+    return replace(link, **{name: value for name, value in stated.items() if value is not None})
 
 
 def _surfaces(contract: Contract, robot: Robot) -> tuple[tuple[ContactMaterial, ...], tuple[Geom, ...]]:

@@ -94,6 +94,8 @@ def load_descriptor(file: Path, data: Mapping[str, Any]) -> Contract:
             "sim.dt": f"{file.name}:scene.physics_dt",
             "sim.decimation": f"{file.name}:scene.decimation",
             "robot.default_joint_pos": f"{file.name}:{robot.path}.default_joint_pos",
+            "actuators.joints.stiffness": f"{file.name}:{robot.path}.default_joint_stiffness",
+            "actuators.joints.damping": f"{file.name}:{robot.path}.default_joint_damping",
             "observations": f"{file.name}:observations",
             "actions": f"{file.name}:actions",
         },

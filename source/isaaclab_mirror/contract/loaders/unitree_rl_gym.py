@@ -109,6 +109,8 @@ def load_rl_gym(file: Path, data: Mapping[str, Any]) -> Contract:
             "sim.decimation": f"{file.name}:control_decimation",
             "sim.material": f"{NOT_STATED}friction 1, multiplied",
             "robot.default_joint_pos": f"{file.name}:default_angles",
+            "actuators.joints.stiffness": f"{file.name}:kps",
+            "actuators.joints.damping": f"{file.name}:kds",
             "observations": f"{file.name}: scales; order of the author's deploy_mujoco.py",
             "actions": f"{file.name}:action_scale",
             "commands": f"{NOT_STATED}legged_gym's ±1",
