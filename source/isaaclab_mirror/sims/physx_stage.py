@@ -21,6 +21,7 @@ from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage, quiet_u
 from isaaclab_mirror.robot.joints import JointType
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Quat, Vec3, quat_conjugate, rotate
+from isaaclab_mirror.sims.physx_overrides import define_material, put_robot
 from isaaclab_mirror.sims.robots import LOCKED, home_positions
 from isaaclab_mirror.sims.settings import Ground, SimSettings
 
@@ -83,6 +84,7 @@ def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: 
         _put_joints(stage, robot, source.metres)
         _free_colliders(stage)
         _leave_out_prototypes(stage, source.stage.GetDefaultPrim(), scope)
+        put_robot(stage, robot, roots, source.metres)
         _lock_joints(stage, robot)
         if robot.joints[0].parent is None and robot.joints[0].axes:
             _put_rail(stage, scope, str(axes[robot.joints[0].axes[0].name]), roots, source, settings)
@@ -350,19 +352,9 @@ def _put_base(
 
 
 def _put_ground(stage: Usd.Stage, source: UsdRobotStage, ground: Ground) -> None:
-    from pxr import Gf, Sdf, UsdGeom, UsdPhysics, UsdShade
+    from pxr import Gf, UsdGeom, UsdShade
 
-    kinds = Sdf.ValueTypeNames
-    material = UsdShade.Material.Define(stage, f"/{OURS}ground_material")
-    prim = material.GetPrim()
-    _apply(prim, "PhysicsMaterialAPI")
-    _apply(prim, "PhysxMaterialAPI")
-    physics = UsdPhysics.MaterialAPI(prim)
-    physics.CreateStaticFrictionAttr().Set(ground.material.static_friction)
-    physics.CreateDynamicFrictionAttr().Set(ground.material.dynamic_friction)
-    physics.CreateRestitutionAttr().Set(ground.material.restitution)
-    _set(prim, "physxMaterial:frictionCombineMode", kinds.Token, ground.material.friction_combine.value)
-    _set(prim, "physxMaterial:restitutionCombineMode", kinds.Token, ground.material.restitution_combine.value)
+    material = define_material(stage, ground.material, f"/{OURS}ground_material")
     plane = UsdGeom.Plane.Define(stage, f"/{OURS}ground")
     plane.CreateAxisAttr().Set(UsdGeom.GetStageUpAxis(stage))
     place = rotate(quat_conjugate(source.up_wxyz), (0.0, 0.0, ground.height_m / source.metres))
