@@ -459,6 +459,24 @@ CODES: dict[str, Code] = {
         "elu is taken.",
         "model_1500.pt: warning E138: no agent.yaml says which activation the network has: elu is taken",
     ),
+    "E140": Code(
+        "trace that cannot be read",
+        "It is no npz of this schema, or its arrays do not fit each other.",
+        "Refused; objects in it are never made.",
+        "replay.npz: error E140: it has no joint_pos",
+    ),
+    "E141": Code(
+        "video that cannot be written",
+        "A suffix of no video, or the extra `report` is not installed.",
+        "Refused, before the replay.",
+        "walk.gif: error E141: no video has the suffix '.gif'",
+    ),
+    "E142": Code(
+        "window that cannot be opened",
+        "The native viewer needs a display.",
+        "Refused; the browser viewer and videos need none.",
+        "viewer: error E142: no window can be opened: could not initialize GLFW",
+    ),
     "V001": Code(
         "kinematic mismatch",
         "Links, joints, limits, forward or inverse kinematics or Jacobians of the two engines or files differ.",

@@ -11,7 +11,7 @@ import numpy as np
 from isaaclab_mirror.adapter.arrays import Array
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.envs.commanding import velocity_command
-from isaaclab_mirror.envs.measuring import Episode, Measure
+from isaaclab_mirror.envs.measuring import UNSEEN, Episode, Measure
 from isaaclab_mirror.envs.mirror import Mirror, Step
 from isaaclab_mirror.envs.rows import take
 from isaaclab_mirror.policy.policy import Policy, check_sizes
@@ -143,7 +143,7 @@ def _batch(
 def begin(mirror: Mirror, plan: Plan, numbers: Sequence[int]) -> None:
     """Reset every environment to the episode of its number: each is drawn from a seed of its own."""
     if plan.starts is not None:
-        mirror.starts = take(plan.starts, np.asarray(numbers))
+        mirror.starts = take(plan.starts, np.asarray(numbers))  # nominal ones stay as they are
     mirror.reset(seeds=[plan.seed + number for number in numbers])
 
 
@@ -153,7 +153,7 @@ def _fail_unseen(mirror: Mirror, measure: Measure, observation: Array) -> None:
         column = int(np.flatnonzero(~np.isfinite(observation[row]))[0])
         name = term_at(mirror, column)
         message = f"observation {name!r} is {observation[row, column]} after {measure.steps[row]} steps"
-        measure.finish(int(row), "nan observation", fell=False, message=message)
+        measure.finish(int(row), UNSEEN, fell=False, message=message)
 
 
 def term_at(mirror: Mirror, column: int) -> str:

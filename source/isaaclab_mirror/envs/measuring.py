@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,8 @@ SETTLE_S = 1.0
 LOW = 0.5
 """A floating base below this share of its starting height has fallen, as has one tilted beyond 60°."""
 UPRIGHT = -0.5
+EXPLODED, UNSEEN = "exploded", "nan observation"
+FAILURES = (EXPLODED, UNSEEN)
 TOUCH_N = 1.0
 """A link that feels more than this touches."""
 
@@ -45,6 +48,11 @@ class Episode:
     """Mean horizontal speed of links at the ends of chains while they touch."""
     message: str = ""
     reward_terms: dict[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def failed(self) -> bool:
+        """Whether it could not be run to an end that the task knows: physics or observation went to infinity."""
+        return self.termination in FAILURES
 
     @property
     def lin_vel_error(self) -> float | None:
@@ -155,7 +163,7 @@ class Measure:
 
     def _end(self, step: Step, counted: Array) -> None:
         for row in np.flatnonzero(self.alive & step.exploded):
-            self.finish(int(row), "exploded", fell=False, message=step.messages.get(int(row), ""))
+            self.finish(int(row), EXPLODED, fell=False, message=step.messages.get(int(row), ""))
         result = step.result
         for row in np.flatnonzero(counted & result.done):
             names = [name for name, value in result.ends.items() if value[row]]
@@ -195,6 +203,34 @@ class Measure:
             message=self.messages[row],
             reward_terms={name: float(values[row]) for name, values in self._terms.items()},
         )
+
+
+def summary_of(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """Means over episodes; None where no episode measured it."""
+    numbers: dict[str, list[float | None]] = {
+        "seconds": [e.seconds for e in episodes],
+        "return": [e.total_return for e in episodes],
+        "lin_vel_error": [e.lin_vel_error for e in episodes],
+        "ang_vel_error": [e.ang_vel_error for e in episodes],
+        "heading_drift_rad": [e.heading_drift_rad if e.command else None for e in episodes],
+        "energy_j": [e.energy_j for e in episodes],
+        "foot_slip_mps": [e.foot_slip_mps for e in episodes],
+    }
+    means = {name: _mean([value for value in values if value is not None]) for name, values in numbers.items()}
+    standing = [e for e in episodes if e.mean_lin_vel_b]
+    return {
+        "episodes": len(episodes),
+        "fell": sum(e.fell for e in episodes),
+        "failed": sum(e.failed for e in episodes),
+        "survival": sum(not (e.fell or e.failed) for e in episodes) / max(len(episodes), 1),
+        **means,
+        "mean_lin_vel_b": [_mean([e.mean_lin_vel_b[k] for e in standing]) for k in range(3)] if standing else [],
+        "mean_ang_vel_b": [_mean([e.mean_ang_vel_b[k] for e in standing]) for k in range(3)] if standing else [],
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
 
 
 def ends_of_chains(mirror: Mirror) -> Array:

@@ -13,6 +13,7 @@ from isaaclab_mirror.adapter.arrays import Array
 from isaaclab_mirror.contract.contract import Contract
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.envs.rows import part_of, rows_of, start_rows
+from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.sims.simulator import LARGEST_SPEED, Simulator
 from isaaclab_mirror.sims.state import Start, State
 
@@ -40,9 +41,11 @@ class Step:
 class Mirror:
     """`env_count` environments. `reset`, then `step` and `observe` in turn; `step` resets nothing by itself."""
 
-    def __init__(self, contract: Contract, simulator: Simulator, adapter: Adapter) -> None:
+    def __init__(self, contract: Contract, robot: Robot, simulator: Simulator, adapter: Adapter) -> None:
         """`open_mirror` makes one; it owns the simulator."""
         self.contract = contract
+        self.robot = robot
+        """As the task spawns it, with everything to be seen."""
         self.simulator = simulator
         self.adapter = adapter
         self.env_count = simulator.env_count
@@ -96,6 +99,11 @@ class Mirror:
         self.simulator.reset(start, rows.tolist())
         self.state = self.simulator.read()
         self.adapter.reset(self.state, rows)
+
+    def put(self, start: Start) -> None:
+        """Move all environments to this state in the middle of their episodes."""
+        self.simulator.reset(start)
+        self.state = self.simulator.read()
 
     def reseed(self, seed: int) -> None:
         """What is drawn from now on is what this seed gives."""

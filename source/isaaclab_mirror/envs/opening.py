@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from isaaclab_mirror.adapter.adapter import Adapter
 from isaaclab_mirror.contract.contract import Contract
@@ -21,6 +22,7 @@ from isaaclab_mirror.sims.settings import SimSettings
 from isaaclab_mirror.sims.simulator import Simulator
 
 SIMS = ("mujoco", "physx")
+RATES = ("timestep_s", "decimation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,9 @@ class MirrorOptions:
     """Keep what is only seen, for pictures."""
     threads: int | None = None
     commands: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
-    """Command term → values that it is held at."""
+    """Command term → values that it is held at; `velocity` is whatever the task calls its velocity command."""
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Fields of `SimSettings` that are to be others than the contract's; rates are the contract's own."""
 
 
 def open_mirror(
@@ -67,8 +71,10 @@ def open_mirror(
         )
     if not options.pushes:
         contract = replace(contract, events=tuple(term for term in contract.events if term.mode != "interval"))
-    robot = load_robot_file(file, contract.robot)
-    simulator = open_simulator(robot_of(contract, robot), sim_settings_of(contract, robot), options)
+    asset = load_robot_file(file, contract.robot)
+    robot = robot_of(contract, asset)
+    settings = changed_settings(sim_settings_of(contract, asset), options.settings)
+    simulator = open_simulator(robot, settings, options)
     try:
         adapter = Adapter(
             contract,
@@ -81,10 +87,19 @@ def open_mirror(
             rewards=options.rewards,
         )
         hold_commands(adapter, options.commands)
-        return Mirror(contract, simulator, adapter)
+        return Mirror(contract, robot, simulator, adapter)
     except BaseException:
         simulator.close()
         raise
+
+
+def changed_settings(settings: SimSettings, changes: Mapping[str, Any]) -> SimSettings:
+    """The contract's settings with what the caller states; the step and the decimation are the policy's."""
+    for name in RATES:
+        if name in changes:
+            raise InputError("E050", "settings", f"{name} is what the policy was trained at: it cannot be changed")
+    provenance = {**settings.provenance, **dict.fromkeys(changes, "caller")}
+    return replace(settings, **changes, provenance=provenance) if changes else settings
 
 
 def open_simulator(robot: Robot, settings: SimSettings, options: MirrorOptions) -> Simulator:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isaaclab_mirror.adapter.arrays import Array
+from isaaclab_mirror.contract.contract import Contract
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.sims.state import Start, State, start_of
 
@@ -67,3 +68,16 @@ def _taken(value: Any, rows: Array) -> Any:
 def _taken_one(value: Any, rows: Array, shared_dims: int) -> Any:
     array = np.asarray(value, dtype=float)
     return array if array.ndim <= shared_dims or len(array) == 1 else array[rows]
+
+
+def nominal_start(contract: Contract) -> Start:
+    """The task's default state: pose, joints and velocities without anything drawn."""
+    robot = contract.robot
+    return Start(
+        root_pos_w=robot.pos,
+        root_quat_wxyz=robot.quat_wxyz,
+        root_com_lin_vel_w=robot.lin_vel,
+        root_ang_vel_w=robot.ang_vel,
+        joint_pos=dict(robot.default_joint_pos),
+        joint_vel=dict(robot.default_joint_vel),
+    )
