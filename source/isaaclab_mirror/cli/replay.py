@@ -49,7 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, metavar="S", help="length of an episode (default: the task's)")
     parser.add_argument("--seed", type=int, default=0, metavar="K", help="of the first episode; the next has K + 1")
     parser.add_argument(
-        "--command", type=float, nargs=3, metavar=("VX", "VY", "WZ"), help="velocity command [m/s, m/s, rad/s], held"
+        "--command",
+        dest="velocity",
+        type=float,
+        nargs=3,
+        metavar=("VX", "VY", "WZ"),
+        help="velocity command [m/s, m/s, rad/s], held",
     )
     parser.add_argument(
         "--start",
@@ -118,8 +123,8 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("E091", "--seconds", f"{args.seconds} is no length of an episode")
     if args.seed < 0:
         raise InputError("E091", "--seed", f"{args.seed} is no seed", "0 or more")
-    if args.command is not None and not all(map(math.isfinite, args.command)):
-        raise InputError("E091", "--command", f"{args.command} is no velocity")
+    if args.velocity is not None and not all(map(math.isfinite, args.velocity)):
+        raise InputError("E091", "--command", f"{args.velocity} is no velocity")
 
 
 def _open(args: argparse.Namespace) -> tuple[Mirror, Policy, list[Diagnostic]]:
@@ -145,7 +150,7 @@ def _open(args: argparse.Namespace) -> tuple[Mirror, Policy, list[Diagnostic]]:
         noise=args.noise,
         pushes=args.pushes,
         threads=args.threads,
-        commands={} if args.command is None else {"velocity": args.command},
+        commands={} if args.velocity is None else {"velocity": args.velocity},
         settings=settings,
     )
     mirror = open_mirror(contract, options)
