@@ -79,7 +79,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _validate(args: argparse.Namespace, report: Report) -> Validation:
     from isaaclab_mirror.cli.options import conversion_options, take_settings
-    from isaaclab_mirror.comparison.validation import ValidationOptions, validate_robot
+    from isaaclab_mirror.comparison.apart import validate_apart
+    from isaaclab_mirror.comparison.groups import ValidationOptions
     from isaaclab_mirror.physics.options import Fidelity
     from isaaclab_mirror.sims.settings import Backend, Preset
 
@@ -93,7 +94,7 @@ def _validate(args: argparse.Namespace, report: Report) -> Validation:
         stated=stated,
         groups=_groups(args.only),
     )
-    return validate_robot(args.a, options, report)
+    return validate_apart(args.a, options, report)
 
 
 def _groups(only: str | None) -> tuple[str, ...]:

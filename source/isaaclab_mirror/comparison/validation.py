@@ -3,113 +3,128 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from isaaclab_mirror.comparison.engines import Engines, OpenPhysx, Variant, physx_apart
-from isaaclab_mirror.comparison.excitation import joint_facts
-from isaaclab_mirror.comparison.motions import FALL_S, STEP_S, TRACK_S, Found, drive_tests, free_fall
-from isaaclab_mirror.comparison.recording import Pair
-from isaaclab_mirror.comparison.rows import COLLISION, DYNAMIC, KINEMATIC, Row, Skipped, Validation, failures, undecided
-from isaaclab_mirror.comparison.standing import SLIDE_S, STAND_S, slip_tests, stand_tests
-from isaaclab_mirror.comparison.static import StaticLimits, static_rows
-from isaaclab_mirror.comparison.swing import SWING_S, swing_tests
-from isaaclab_mirror.comparison.two import common
-from isaaclab_mirror.diagnostics import InputError
-from isaaclab_mirror.formats.options import ReadOptions
+from isaaclab_mirror.comparison.engines import Engines
+from isaaclab_mirror.comparison.groups import ALL, Group, ValidationOptions
+from isaaclab_mirror.comparison.motions import Found
+from isaaclab_mirror.comparison.rows import Row, Validation, failures, undecided
+from isaaclab_mirror.diagnostics import Diagnostic, InputError
 from isaaclab_mirror.physics.options import Fidelity
 from isaaclab_mirror.sims.effective import mujoco_settings, physx_settings
-from isaaclab_mirror.sims.settings import Backend, Preset, SimSettings, resolve_settings
-
-GROUPS = ("static", "fall", "swing", "drives", "stand", "slip")
-"""Groups of tests, in the order in which they run."""
+from isaaclab_mirror.sims.settings import SimSettings, resolve_settings
 
 Report = Callable[[str, float], None]
 """Name of the group, share of all work that is done."""
+NO_PHYSX = "E056"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidationOptions:
-    """What is tested, and under what."""
+class Listener(Protocol):
+    """Who hears what the tests find, as they find it."""
 
-    read: ReadOptions = field(default_factory=ReadOptions)
-    fidelity: Fidelity = Fidelity.PHYSX
-    backend: Backend = Backend.ISAACSIM
-    """Whose defaults hold where neither the file nor the caller states a setting."""
-    preset: Preset = Preset.NONE
-    stated: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Settings of the caller, by their names."""
-    groups: Sequence[str] = GROUPS
-    configurations: int = 50
-    limits: StaticLimits = field(default_factory=StaticLimits)
-    open_physx: OpenPhysx = physx_apart
+    def opened(self, diagnostics: tuple[Diagnostic, ...], settings: Mapping[str, Any]) -> None:
+        """The file has been read."""
+        ...
+
+    def progress(self, group: str, seconds: float) -> None:
+        """Simulated seconds that a group is further on."""
+        ...
+
+    def found(self, group: str, found: Found) -> None:
+        """A group is done."""
+        ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Tests that share a robot and settings."""
+@dataclass(slots=True)
+class Findings:
+    """Collects them into a Validation."""
 
-    name: str
-    title: str
-    code: str
-    work_s: float
-    """Simulated seconds, about: for the progress bar."""
-    run: Callable[[Engines, SimSettings, ValidationOptions, Callable[[float], None]], Found]
+    subject: str
+    groups: tuple[Group, ...]
+    report: Report | None = None
+    start: float = field(default_factory=time.perf_counter)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    done: dict[str, Found] = field(default_factory=dict[str, Found])
+    _worked: dict[str, float] = field(default_factory=dict[str, float])
+
+    def opened(self, diagnostics: tuple[Diagnostic, ...], settings: Mapping[str, Any]) -> None:
+        """See `Listener`."""
+        self.diagnostics, self.settings = diagnostics, settings
+
+    def progress(self, group: str, seconds: float) -> None:
+        """See `Listener`."""
+        self._worked[group] = self._worked.get(group, 0.0) + seconds
+        if self.report is None:
+            return
+        whole = sum(one.work_s for one in self.groups)
+        share = sum(
+            one.work_s if one.name in self.done else min(self._worked.get(one.name, 0.0), one.work_s)
+            for one in self.groups
+        )
+        title = next(one.title for one in self.groups if one.name == group)
+        self.report(title, share / whole if whole else 1.0)
+
+    def found(self, group: str, found: Found) -> None:
+        """See `Listener`."""
+        self.done[group] = found
+        self.progress(group, 0.0)
+
+    def validation(self) -> Validation:
+        """All of it. What PhysX's own noise leaves undecided is no failure."""
+        everything = [self.done[group.name] for group in self.groups if group.name in self.done]
+        rows = [row for found in everything for row in found.rows]
+        unsure = {id(row): skip for row in rows if (skip := undecided(row)) is not None}
+        rows = [row for row in rows if id(row) not in unsure]
+        skipped = [skip for found in everything for skip in found.skipped]
+        return Validation(
+            subject=self.subject,
+            rows=tuple(rows),
+            skipped=(*skipped, *unsure.values()),
+            settings=self.settings,
+            diagnostics=(*self.diagnostics, *failures(rows, self.subject)),
+            pairs=tuple(pair for found in everything for pair in found.pairs),
+            seconds=time.perf_counter() - self.start,
+        )
+
+
+def chosen_groups(options: ValidationOptions) -> tuple[Group, ...]:
+    """Those that the options name, in the order in which they run."""
+    return tuple(group for group in ALL if group.name in options.groups)
 
 
 def validate_robot(file: Path, options: ValidationOptions | None = None, report: Report | None = None) -> Validation:
-    """All tests of one file. An engine that fails is a failed row; what the file itself lacks has raised."""
+    """All tests of one file in this process. An engine that fails is a failed row; an unreadable file has raised."""
     options = options or ValidationOptions()
-    start = time.perf_counter()
-    groups = [group for group in ALL if group.name in options.groups]
-    whole = sum(group.work_s for group in groups)
-    rows: list[Row] = []
-    skipped: list[Skipped] = []
-    pairs: list[Pair] = []
-    done = 0.0
+    findings = Findings(file.name, chosen_groups(options), report)
+    run_groups(file, options, findings)
+    return findings.validation()
+
+
+def run_groups(file: Path, options: ValidationOptions, listener: Listener) -> None:
+    """Read the file and run the groups, one after another."""
     with Engines(file, options.read, options.fidelity, options.open_physx) as engines:
         settings = resolve_settings(
             engines.robot, backend=options.backend, preset=options.preset, **dict(options.stated)
         )
-        effective = _effective(engines, settings, options.fidelity)
-        for group in groups:
-            base = done
+        listener.opened(engines.diagnostics, _effective(engines, settings, options.fidelity))
+        for group in chosen_groups(options):
 
-            def progress(seconds: float, group: Group = group) -> None:
-                nonlocal done
-                done = min(done + seconds, base + group.work_s)  # noqa: B023
-                if report is not None:
-                    report(group.title, done / whole)
+            def progress(seconds: float, name: str = group.name) -> None:
+                listener.progress(name, seconds)
 
             progress(0.0)
             try:
                 found = group.run(engines, settings, options, progress)
             except InputError as error:
-                if error.diagnostic.code == "E056":  # no PhysX at all: no test can run
+                if error.diagnostic.code == NO_PHYSX:  # no test can run
                     raise
                 engines.close()
-                found = Found(rows=[_failed(group, error)])
-            for row in found.rows:
-                unsure = undecided(row)
-                if unsure is None:
-                    rows.append(row)
-                else:
-                    skipped.append(unsure)
-            skipped += found.skipped
-            pairs += found.pairs
-            done = base + group.work_s
-        subject = file.name
-        return Validation(
-            subject=subject,
-            rows=tuple(rows),
-            skipped=tuple(skipped),
-            settings=effective,
-            diagnostics=(*engines.diagnostics, *failures(rows, subject)),
-            pairs=tuple(pairs),
-            seconds=time.perf_counter() - start,
-        )
+                found = Found(rows=[failed_row(group, error.diagnostic)])
+            listener.found(group.name, found)
 
 
 def _effective(engines: Engines, settings: SimSettings, fidelity: Fidelity) -> Mapping[str, Any]:
@@ -121,9 +136,8 @@ def _effective(engines: Engines, settings: SimSettings, fidelity: Fidelity) -> M
         return {"physx": physx_settings(settings), "mujoco": mujoco_settings(settings, fidelity, sim.model)}
 
 
-def _failed(group: Group, error: InputError) -> Row:
+def failed_row(group: Group, found: Diagnostic) -> Row:
     """An engine that gave up."""
-    found = error.diagnostic
     return Row(
         name=group.title,
         value=float("nan"),
@@ -132,54 +146,3 @@ def _failed(group: Group, error: InputError) -> Row:
         code=group.code,
         note=f"{found.where}: {found.code}: {found.message}",
     )
-
-
-def _static(
-    engines: Engines, settings: SimSettings, options: ValidationOptions, progress: Callable[[float], None]
-) -> Found:
-    variant = engines.variant(settings)
-    two = common(*engines.open(variant))
-    facts = joint_facts(variant.robot, two.b, two.joints)
-    share = 5.0 / max(options.configurations, 1)
-    rows, skipped = static_rows(
-        two,
-        facts,
-        limits=options.limits,
-        count=options.configurations,
-        progress=lambda _: progress(share),
-    )
-    return Found(rows=rows, skipped=skipped)
-
-
-def _fall(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
-    return free_fall(engines, engines.variant(settings, fix_base=False), progress)
-
-
-def _swing(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
-    return swing_tests(engines, _held(engines, settings), progress)
-
-
-def _drives(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
-    return drive_tests(engines, _held(engines, settings), progress)
-
-
-def _stand(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
-    return stand_tests(engines, engines.variant(settings), progress)
-
-
-def _slip(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
-    return slip_tests(engines, engines.variant(settings), progress)
-
-
-def _held(engines: Engines, settings: SimSettings) -> Variant:
-    return engines.variant(settings, fix_base=True)
-
-
-ALL = (
-    Group(name="static", title="static parity", code=KINEMATIC, work_s=5.0, run=_static),
-    Group(name="fall", title="free fall", code=DYNAMIC, work_s=FALL_S, run=_fall),
-    Group(name="swing", title="passive swing", code=DYNAMIC, work_s=3 * SWING_S, run=_swing),
-    Group(name="drives", title="steps and tracking", code=DYNAMIC, work_s=STEP_S + TRACK_S, run=_drives),
-    Group(name="stand", title="drop and stand", code=COLLISION, work_s=2 * STAND_S, run=_stand),
-    Group(name="slip", title="incline slip", code=COLLISION, work_s=4 * SLIDE_S, run=_slip),
-)
