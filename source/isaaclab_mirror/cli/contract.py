@@ -135,7 +135,7 @@ def _headline(contract: Contract, policy: Policy | None) -> list[str]:
         f"  solver   {sim.solver}; external forces {forces}",
         f"  ground   {sim.terrain.kind}, friction {_number(sim.terrain.material.static_friction)} static, "
         f"{_number(sim.terrain.material.dynamic_friction)} sliding, {sim.terrain.material.friction_combine}",
-        f"  start    {', '.join(map(_number, contract.robot.pos))} m; the config's quaternions are {contract.quat_order}",
+        f"  start    {', '.join(map(_number, contract.robot.pos))} m; config quaternions are {contract.quat_order}",
         f"  robot    {contract.robot.file or contract.robot.reference or '(none)'}",
     ]
     if contract.policy is not None:

@@ -131,7 +131,7 @@ class GroupResolver:
             effort_sim = self._number("effort_limit_sim", solver, lambda j: j.max_effort)
         else:  # until 2.x explicit actuators lift the solver's own bound
             effort_sim = (math.inf,) * len(self.joints)
-            self.provenance["effort_limit_sim"] = "Isaac Lab 2: explicit actuators have no bound in the solver"
+            self.provenance["effort_limit_sim"] = "explicit: no bound in the solver"
         effort = self._number("effort_limit", ("actuator_effort_limit", "effort_limit"), lambda j: j.max_effort)
         if self._group.kind is ActuatorKind.REMOTIZED_PD:
             effort = (math.inf,) * len(self.joints)

@@ -13,6 +13,7 @@ from isaaclab_mirror.contract.finding import find_policy, find_robot, policy_spe
 from isaaclab_mirror.contract.loaders.io_descriptor import is_descriptor, load_descriptor, with_descriptor
 from isaaclab_mirror.contract.loaders.isaaclab_agent import library_of, with_agent
 from isaaclab_mirror.contract.loaders.isaaclab_env import is_env, load_env
+from isaaclab_mirror.contract.loaders.onnx_metadata import is_self_describing, load_onnx_metadata, read_metadata
 from isaaclab_mirror.contract.loaders.rl_sar import is_rl_sar, load_rl_sar
 from isaaclab_mirror.contract.loaders.unitree_deploy import is_deploy, load_deploy
 from isaaclab_mirror.contract.loaders.unitree_rl_gym import is_rl_gym, load_rl_gym
@@ -69,6 +70,9 @@ def _load(source: Path, folder: Path) -> Contract:
     if known:
         listing = ", ".join(file.name for file, _ in known)
         raise InputError("E100", source, f"several files may be the policy's config: {listing}", "name the file itself")
+    for file in sorted(source.glob("*.onnx")):
+        if is_self_describing(metadata := read_metadata(file)):
+            return load_onnx_metadata(file, metadata)
     raise InputError(
         "E100",
         source,
@@ -84,8 +88,12 @@ def _configs(folder: Path) -> list[Path]:
 def _load_file(file: Path, folder: Path) -> Contract:
     if file.suffix.lower() == ".toml":
         return read_contract(file)
+    if file.suffix.lower() == ".onnx":
+        return load_onnx_metadata(file, read_metadata(file))
     if file.suffix.lower() not in YAML:
-        raise InputError("E100", file, f"no config of a policy has the suffix {file.suffix!r}", "give .yaml or .toml")
+        raise InputError(
+            "E100", file, f"no config of a policy has the suffix {file.suffix!r}", "give .yaml, .toml or .onnx"
+        )
     if file.name == "env.yaml" and file.parent.name == "params":
         return _load_run(file, folder)
     data = load_yaml(file)

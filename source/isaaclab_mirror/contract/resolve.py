@@ -15,12 +15,14 @@ from isaaclab_mirror.contract.actuators import (
     joint_numbers,
     passive_group,
 )
-from isaaclab_mirror.contract.contract import Contract, Order, OrderSource, SourceKind
+from isaaclab_mirror.contract.contract import Contract, Order, OrderSource, RobotSpec, SourceKind
 from isaaclab_mirror.contract.matching import match_values
 from isaaclab_mirror.contract.naming import aliases_of_names, aliases_of_patterns, policy_names
 from isaaclab_mirror.contract.orders import Orders, convention_orders, depth_first_orders, physx_orders
 from isaaclab_mirror.contract.places import name_places
+from isaaclab_mirror.contract.stance import standing_height
 from isaaclab_mirror.diagnostics import Diagnostics, InputError
+from isaaclab_mirror.robot.joints import JointType
 from isaaclab_mirror.robot.model import Robot
 
 CONVENTIONS = ("physx", "mjwarp", "mujoco", "robot_schema")
@@ -81,8 +83,7 @@ def resolve_contract(contract: Contract, robot: Robot) -> Contract:
         default_joint_vel={name: default_vel.get(name, 0.0) for name in listed},
     )
     if "robot.pos" not in provenance:
-        spec = replace(spec, pos=robot.joints[0].origin.pos, quat_wxyz=robot.joints[0].origin.quat_wxyz)
-        provenance["robot.pos"] = asset.name
+        spec, provenance["robot.pos"] = _own_start(spec, robot, asset.name, contract.sim.terrain.height)
     _check_defaults(spec.default_joint_pos, asset.joints, where, found)
     actions = tuple(resolve_action(term, contract, spec, joints.names, where) for term in contract.actions)
     return replace(
@@ -95,6 +96,18 @@ def resolve_contract(contract: Contract, robot: Robot) -> Contract:
         provenance=provenance,
         diagnostics=(*contract.diagnostics, *(d for d in found if d not in contract.diagnostics)),
     )
+
+
+def _own_start(spec: RobotSpec, robot: Robot, file: str, ground: float) -> tuple[RobotSpec, str]:
+    """Where the robot's file has it; raised where that is inside the ground."""
+    origin = robot.joints[0].origin
+    x, y, z = origin.pos
+    found, who = replace(spec, pos=origin.pos, quat_wxyz=origin.quat_wxyz), file
+    known = {spec.joint_aliases.get(name, name): value for name, value in spec.default_joint_pos.items()}
+    height = standing_height(robot, known) if robot.joints[0].type is JointType.FLOATING else None
+    if height is not None and height + ground > z:
+        found, who = replace(found, pos=(x, y, height + ground)), f"{file}: standing on the ground in the default pose"
+    return found, who
 
 
 def rename_joints(contract: Contract, robot: Robot) -> Contract:
