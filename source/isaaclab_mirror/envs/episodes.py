@@ -14,7 +14,7 @@ from isaaclab_mirror.envs.commanding import velocity_command
 from isaaclab_mirror.envs.measuring import UNSEEN, Episode, Measure
 from isaaclab_mirror.envs.mirror import Mirror, Step
 from isaaclab_mirror.envs.rows import take
-from isaaclab_mirror.policy.policy import Policy, check_sizes
+from isaaclab_mirror.policy.policy import Actor, check_sizes
 from isaaclab_mirror.sims.state import Start, State
 
 DEFAULT_SECONDS = 20.0
@@ -74,7 +74,7 @@ class Plan:
 
 def run_episodes(
     mirror: Mirror,
-    policy: Policy,
+    policy: Actor,
     plan: Plan | None = None,
     *,
     recorders: Sequence[Recorder] = (),
@@ -101,7 +101,7 @@ def _part(progress: Callable[[float], None] | None, share: tuple[float, float]) 
 
 def _batch(
     mirror: Mirror,
-    policy: Policy,
+    policy: Actor,
     plan: Plan,
     first: int,
     wanted: int,

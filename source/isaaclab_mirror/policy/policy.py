@@ -32,6 +32,30 @@ class Network(Protocol):
         ...
 
 
+class Actor(Protocol):
+    """What chooses actions: a policy, or what was recorded of one."""
+
+    file: Path
+
+    @property
+    def input_size(self) -> int | None:
+        """Values of one observation; None: any number."""
+        ...
+
+    @property
+    def action_size(self) -> int | None:
+        """Values of one action; None: not known."""
+        ...
+
+    def __call__(self, observations: Array) -> Array:
+        """Actions (env_count, action_size) for observations (env_count, input_size), both float32."""
+        ...
+
+    def reset(self, env_ids: Any = None) -> None:
+        """New episodes begin in these environments, or in all."""
+        ...
+
+
 class Policy:
     """A network with its state, one row per environment: rows never mix."""
 
@@ -110,7 +134,7 @@ class Policy:
             part[:, env_ids] = 0.0
 
 
-def check_sizes(policy: Policy, terms: Sequence[tuple[str, int]], action_size: int) -> None:
+def check_sizes(policy: Actor, terms: Sequence[tuple[str, int]], action_size: int) -> None:
     """Refuse a policy that does not fit: `terms` are the observation's parts with their sizes, in order."""
     total = sum(size for _, size in terms)
     if policy.input_size is not None and policy.input_size != total:
