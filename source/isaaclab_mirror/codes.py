@@ -386,6 +386,12 @@ CODES: dict[str, Code] = {
         "Kept, with the deepest link and its depth.",
         "go2.usda: warning E064: link 'base' starts 0.057 m inside the ground, and 12 more",
     ),
+    "E065": Code(
+        "nothing to fit",
+        "`calibrate` moves joints by their drives: the robot has no joint, or no drive that could move one.",
+        "Refused.",
+        "chain.usda: error E065: there is nothing to fit: no joint has a drive that could move it",
+    ),
     "E090": Code(
         "option that does not exist",
         "A key of `--set` or of the options file is no option.",

@@ -22,6 +22,7 @@ COMMANDS = {
     "inspect": "say what is in a robot file: links, joints, drives, colliders, diagnostics",
     "contract": "say what a policy expects: rates, orders, gains, observations, actions, and who said so",
     "validate": "test a robot in PhysX against MuJoCo, or two files of it against each other",
+    "calibrate": "fit what is free in MuJoCo to PhysX, and write the robot with the fitted numbers",
     "replay": "run a policy of Isaac Lab in MuJoCo or in PhysX, and measure it",
 }
 DEBUG_VARIABLE = "ISAACLAB_MIRROR_DEBUG"

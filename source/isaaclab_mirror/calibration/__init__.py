@@ -1,0 +1,1 @@
+"""Fitting what is free in MuJoCo to what PhysX does."""
