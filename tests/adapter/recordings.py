@@ -165,11 +165,9 @@ def resolved_by_constants(contract: Contract, recording: Recording) -> Contract:
         for group in contract.actuators
     )
     actions = tuple(resolve_action(term, contract, robot, names, recording.task) for term in contract.actions)
-    orders = {
-        "joints": Order(names=names, source=OrderSource.RECORDING),
-        "bodies": Order(names=recording.body_names, source=OrderSource.RECORDING),
-    }
-    return replace(contract, robot=robot, actuators=groups, actions=actions, **orders)
+    joints = Order(names=names, source=OrderSource.RECORDING)
+    bodies = Order(names=recording.body_names, source=OrderSource.RECORDING)
+    return replace(contract, robot=robot, actuators=groups, actions=actions, joints=joints, bodies=bodies)
 
 
 def wxyz(quat_xyzw: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from isaaclab_mirror.adapter import motor_networks
-from isaaclab_mirror.adapter.motor_models import MotorInput, MotorModel
+from isaaclab_mirror.adapter.motor_models import DCMotor, DelayedPD, MotorInput, MotorModel
 from isaaclab_mirror.adapter.registry import ACTUATORS, load_built_in
 from isaaclab_mirror.contract.contract import ActuatorGroup, ActuatorKind
 from isaaclab_mirror.contract.matching import match_values
@@ -84,7 +84,8 @@ def run(golden: dict[str, Any], name: str, model: MotorModel) -> tuple[Any, Any]
         if step == meta["reset"]["step"]:
             model.reset(np.array(meta["reset"]["env_ids"]))
         if f"{name}/time_lags" in golden:
-            model.delay.lags[:] = golden[f"{name}/time_lags"][step]  # type: ignore[attr-defined]
+            assert isinstance(model, DelayedPD)
+            model.delay.lags[:] = golden[f"{name}/time_lags"][step]
         inputs = (golden[f"in/{key}"][step] for key in ("q_des", "qd_des", "tau_ff", "q", "qd"))
         results.append(model(MotorInput(*inputs)))
     computed, applied = zip(*results, strict=True)
@@ -116,6 +117,7 @@ def test_a_motor_without_a_reset_keeps_what_it_remembers(golden: dict[str, Any],
 
 def test_a_clip_by_the_effort_limit_alone_is_not_a_dc_motor(golden: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     model = model_of(golden, "dc_motor", monkeypatch)
+    assert isinstance(model, DCMotor)
     monkeypatch.setattr(model, "clip", lambda effort, vel: np.clip(effort, -model.effort_limit, model.effort_limit))
     _, applied = run(golden, "dc_motor", model)
     assert np.abs(applied - golden["dc_motor/applied"]).max() > 1.0

@@ -14,7 +14,10 @@ Array = NDArray[Any]
 
 __all__ = [
     "Array",
+    "all_of",
+    "any_of",
     "axis_angle",
+    "clipped",
     "combine_frames",
     "conjugate",
     "cross",
@@ -147,6 +150,21 @@ def subtract_frames(pos: Array, quat: Array, pos_2: Array, quat_2: Array) -> tup
 def combine_frames(pos: Array, quat: Array, pos_b: Array, quat_b: Array) -> tuple[Array, Array]:
     """Frame b of frame 1 in the frame that holds frame 1."""
     return pos + rotate(quat, np.broadcast_to(pos_b, pos.shape)), multiply(quat, np.broadcast_to(quat_b, quat.shape))
+
+
+def any_of(mask: Array) -> Array:
+    """Whether any of a row holds, (env_count,)."""
+    return np.logical_or.reduce(mask, axis=1)
+
+
+def all_of(mask: Array) -> Array:
+    """Whether all of a row hold, (env_count,)."""
+    return np.logical_and.reduce(mask, axis=1)
+
+
+def clipped(values: Array, low: Any, high: Any) -> Array:
+    """Between two bounds; faster than np.clip on small arrays."""
+    return np.minimum(np.maximum(values, low), high)
 
 
 def uniform(rng: np.random.Generator, bounds: Any, shape: int | tuple[int, ...]) -> Array:

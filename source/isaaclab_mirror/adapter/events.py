@@ -150,7 +150,7 @@ def put_joints(drafts: Drafts, asset_cfg: Entity, pos: Array, vel: Array) -> Non
         raise InputError("E124", f"event on {asset_cfg.name!r}", "only the robot's joints can be set")
     draft, defaults = drafts.of(asset_cfg.name), drafts.world.defaults
     low, high = defaults.soft_limits[asset_cfg.joints].T
-    fastest = defaults.reset_velocity_limits[asset_cfg.joints]
+    fastest = defaults.velocity_limits[asset_cfg.joints]
     draft.joint_pos[:, asset_cfg.joints] = np.clip(pos, low, high)
     draft.joint_vel[:, asset_cfg.joints] = np.clip(vel, -fastest, fastest)
 

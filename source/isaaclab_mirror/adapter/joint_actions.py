@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array, heading
+from isaaclab_mirror.adapter.arrays import Array, clipped, heading
 from isaaclab_mirror.adapter.registry import action_term
 from isaaclab_mirror.adapter.world import World
 from isaaclab_mirror.contract.contract import ActionTerm
@@ -33,7 +33,8 @@ class Targets:
     @staticmethod
     def zeros(env_count: int, joints: int) -> Targets:
         """As Isaac Lab's buffers start: zero, not the default pose."""
-        return Targets(*(np.zeros((env_count, joints), dtype=F32) for _ in range(3)))
+        position, velocity, effort = (np.zeros((env_count, joints), dtype=F32) for _ in range(3))
+        return Targets(position, velocity, effort)
 
 
 class Action:
@@ -50,7 +51,7 @@ class Action:
         self.joints = np.array([self._index(name, names) for name in self.joint_names], dtype=int)
         self.size = self.value_count()
         self.raw = np.zeros((world.env_count, self.size), dtype=F32)
-        self.processed = np.zeros((world.env_count, self.size), dtype=F32)
+        self.processed: Array = np.zeros((world.env_count, self.size), dtype=F32)
         self.scale = self._values(term.scale, 1.0)
         self.offset = self.find_offset(world)
         self.bounds = np.asarray(term.clip, dtype=F32).reshape(-1, 2).T if term.clip else None
@@ -88,7 +89,7 @@ class Action:
         self.raw[:] = values
         self.processed = self.raw * self.scale + self.offset
         if self.bounds is not None:
-            self.processed = np.clip(self.processed, self.bounds[0], self.bounds[1])
+            self.processed = clipped(self.processed, self.bounds[0], self.bounds[1])
 
     def apply(self, world: World, targets: Targets) -> None:
         """Write the targets of one physics step."""
@@ -160,10 +161,10 @@ class JointPositionToLimits(Action):
         self.raw[:] = values
         processed = self.raw * self.scale
         if self.bounds is not None:
-            processed = np.clip(processed, self.bounds[0], self.bounds[1])
+            processed = clipped(processed, self.bounds[0], self.bounds[1])
         if self.term.params.get("rescale_to_limits", True):
             low, high = self._limits(world)
-            processed = np.clip(processed, -1.0, 1.0) * ((high - low) * F32(0.5)) + (low + high) * F32(0.5)
+            processed = clipped(processed, F32(-1.0), F32(1.0)) * ((high - low) * F32(0.5)) + (low + high) * F32(0.5)
         self.processed = processed.astype(F32)
 
     def _limits(self, world: World) -> tuple[Array, Array]:
@@ -182,7 +183,7 @@ class EMAJointPositionToLimits(JointPositionToLimits):
     def __init__(self, term: ActionTerm, world: World) -> None:
         super().__init__(term, world)
         self._alpha = self._alphas(term.params.get("alpha", 1.0))
-        self._last = np.zeros_like(self.processed)
+        self._last: Array = np.zeros((world.env_count, self.size), dtype=F32)
 
     def _alphas(self, alpha: Any) -> Array:
         if isinstance(alpha, int | float):
@@ -200,7 +201,7 @@ class EMAJointPositionToLimits(JointPositionToLimits):
         super().process(world, values)
         low, high = self._limits(world)
         mixed = self._alpha * self.processed + (F32(1.0) - self._alpha) * self._last
-        self.processed = np.clip(mixed, low, high)
+        self.processed = clipped(mixed, low, high)
         self._last[:] = self.processed
 
 
@@ -234,7 +235,7 @@ class BinaryJointPosition(Action):
         self.raw[:] = values
         self.processed = np.where(self.closes(), self._close, self._open)
         if self.bounds is not None:
-            self.processed = np.clip(self.processed, self.bounds[0], self.bounds[1])
+            self.processed = clipped(self.processed, self.bounds[0], self.bounds[1])
 
     def apply(self, world: World, targets: Targets) -> None:
         """Held over the decimation."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array
+from isaaclab_mirror.adapter.arrays import Array, clipped
 from isaaclab_mirror.adapter.history import Delay
 from isaaclab_mirror.adapter.registry import actuator
 from isaaclab_mirror.contract.contract import ActuatorGroup
@@ -66,7 +66,7 @@ class MotorModel:
     def __call__(self, now: MotorInput) -> tuple[Array, Array]:
         """Effort before and after the model's bounds."""
         computed = self.pd(now)
-        return computed, np.clip(computed, -self.effort_limit, self.effort_limit)
+        return computed, clipped(computed, -self.effort_limit, self.effort_limit)
 
 
 @actuator("IdealPDActuator")
@@ -100,13 +100,13 @@ class DCMotor(MotorModel):
 
     def clip(self, effort: Array, joint_vel: Array) -> Array:
         """To what the motor can give at that speed."""
-        speed = np.clip(joint_vel, -self._corner, self._corner)
+        speed = clipped(joint_vel, -self._corner, self._corner)
         if not np.isfinite(self.velocity_limit).all():
-            return np.clip(effort, -self.effort_limit, self.effort_limit)
+            return clipped(effort, -self.effort_limit, self.effort_limit)
         part = speed / self.velocity_limit
         high = np.minimum(self.saturation * (F32(1.0) - part), self.effort_limit)
         low = np.maximum(self.saturation * (F32(-1.0) - part), -self.effort_limit)
-        return np.clip(effort, low, high)
+        return clipped(effort, low, high)
 
     def __call__(self, now: MotorInput) -> tuple[Array, Array]:
         """Effort before and after the curve."""
@@ -157,5 +157,5 @@ class RemotizedPD(DelayedPD):
     def __call__(self, now: MotorInput) -> tuple[Array, Array]:
         """Effort before and after the table."""
         computed = self.pd(self.late(now))
-        limit = np.interp(now.joint_pos, self._angles, self._torques).astype(F32)
-        return computed, np.clip(computed, -limit, limit)
+        limit: Array = np.asarray(np.interp(now.joint_pos, self._angles, self._torques), dtype=F32)
+        return computed, clipped(computed, -limit, limit)

@@ -6,7 +6,9 @@ once. A file whose structure is not a plain MLP or LSTM is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,28 @@ def sigmoid(x: Array) -> Array:
     return (F32(0.5) * (np.tanh(F32(0.5) * x) + F32(1.0))).astype(x.dtype)
 
 
-ACTIVATIONS = {
-    "softsign": lambda x: x / (1.0 + np.abs(x)),
+def softsign(x: Array) -> Array:
+    """x / (1 + |x|)."""
+    return x / (F32(1.0) + np.abs(x))
+
+
+def relu(x: Array) -> Array:
+    """Positive part."""
+    return np.maximum(x, F32(0.0))
+
+
+def elu(x: Array) -> Array:
+    """x, below 0 eˣ − 1."""
+    return np.where(x > 0.0, x, np.expm1(np.minimum(x, F32(0.0))))
+
+
+ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
+    "softsign": softsign,
     "tanh": np.tanh,
-    "relu": lambda x: np.maximum(x, 0.0),
-    "elu": lambda x: np.where(x > 0.0, x, np.expm1(np.minimum(x, 0.0))),
+    "relu": relu,
+    "elu": elu,
 }
+"""By a part of the name that TorchScript's graph has for it."""
 
 
 class Mlp:
@@ -97,13 +115,13 @@ def read_network(group: ActuatorGroup) -> tuple[Weights, str, float]:
             f"the actuator network {group.network_file or '(none)'} is not there",
             "put the file beside the run, or name it as network_path in contract.toml",
         )
-    import torch
-
+    torch: Any = importlib.import_module("torch")
     try:
         script = torch.jit.load(str(path), map_location="cpu").eval()
     except (RuntimeError, ValueError, OSError) as error:
         raise InputError("E123", path, f"no TorchScript network: {str(error).splitlines()[0]}") from None
-    weights: dict[str, Array] = {name: t.detach().numpy().astype(F32) for name, t in script.state_dict().items()}
+    tensors: dict[str, Any] = dict(script.state_dict())
+    weights: dict[str, Array] = {name: tensor.detach().numpy().astype(F32) for name, tensor in tensors.items()}
     code = _code_of(script)
     return weights, next((name for name in ACTIVATIONS if name in code), "softsign"), _scale_of(script, weights)
 
@@ -117,8 +135,7 @@ def _scale_of(script: Any, weights: Weights) -> float:
     """Factor between an LSTM's last layer and its output, found by asking the network once."""
     if not any(name.endswith("weight_ih_l0") for name in weights):
         return 1.0
-    import torch
-
+    torch: Any = importlib.import_module("torch")
     ours = Lstm(weights, 1.0)
     shape = (len(ours.layers), 1, ours.hidden_size)
     x = torch.tensor([[[0.1, 0.2]]])

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array, conjugate, multiply, rotate, rotate_back, subtract_frames, unique
+from isaaclab_mirror.adapter.arrays import (
+    Array,
+    all_of,
+    conjugate,
+    multiply,
+    rotate,
+    rotate_back,
+    subtract_frames,
+    unique,
+)
 from isaaclab_mirror.adapter.observations import flat
 from isaaclab_mirror.adapter.registry import observation_term
 from isaaclab_mirror.adapter.sensors import FrameTransformer
@@ -130,7 +139,7 @@ def gripper_joints(world: World) -> Array:
 def gripper_open(world: World, atol: float, rtol: float) -> Array:
     """Whether every jaw is at its open value."""
     value = float(world.contract.extras["gripper_open_val"])
-    return np.isclose(world.robot.joint_pos[:, gripper_joints(world)], value, atol=atol, rtol=rtol).all(axis=1)
+    return all_of(np.isclose(world.robot.joint_pos[:, gripper_joints(world)], value, atol=atol, rtol=rtol))
 
 
 @observation_term("gripper_pos", "stack")

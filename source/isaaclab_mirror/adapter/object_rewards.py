@@ -42,7 +42,7 @@ def object_goal_distance(
     robot, pos = world.asset(robot_cfg.name), world.asset(object_cfg.name).root_pos
     goal = robot.root_pos + rotate(robot.root_quat, world.command(command_name).value[:, :3])
     distance = np.linalg.norm(goal - pos, axis=1)
-    return (pos[:, 2] > minimal_height) * (1.0 - np.tanh(distance / std))
+    return np.where(pos[:, 2] > minimal_height, 1.0 - np.tanh(distance / std), 0.0)
 
 
 # --- cabinet
@@ -61,7 +61,7 @@ def approach_ee_handle(world: World, threshold: float) -> Array:
     """(1 / (1 + d²))², twice that when near."""
     hand, handle = _hand_and_handle(world)
     distance = np.linalg.norm(handle - hand, axis=1)
-    value = (1.0 / (1.0 + distance**2)) ** 2
+    value: Array = (1.0 / (1.0 + distance**2)) ** 2
     return np.where(distance <= threshold, 2.0 * value, value)
 
 

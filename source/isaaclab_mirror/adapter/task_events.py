@@ -21,7 +21,7 @@ def reset_joints_around_default(
     """Uniform around the default, the bounds themselves within the limits."""
     defaults, draft = drafts.world.defaults, drafts.of(asset_cfg.name)
     low, high = defaults.soft_limits.T
-    fastest = defaults.reset_velocity_limits
+    fastest = defaults.velocity_limits
     shape = draft.joint_pos.shape
     bounds = [np.clip(defaults.joint_pos + edge, low, high) for edge in position_range]
     speeds = [np.clip(defaults.joint_vel + edge, -fastest, fastest) for edge in velocity_range]

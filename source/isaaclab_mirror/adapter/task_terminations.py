@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array, rotate
+from isaaclab_mirror.adapter.arrays import Array, any_of, rotate
 from isaaclab_mirror.adapter.object_observations import CUBES, EE_FRAME, OBJECT, body_index, frame, gripper_open
 from isaaclab_mirror.adapter.registry import termination_term
 from isaaclab_mirror.adapter.world import ROBOT, Entity, World
@@ -22,7 +22,7 @@ def terrain_out_of_bounds(world: World, asset_cfg: Entity = ROBOT, distance_buff
     config = terrain.config.get("terrain_generator") or terrain.config
     border = 2.0 * float(config["border_width"])
     sides = np.array([config["num_rows"] * config["size"][0] + border, config["num_cols"] * config["size"][1] + border])
-    return (np.abs(world.asset(asset_cfg.name).root_pos[:, :2]) > 0.5 * sides - distance_buffer).any(axis=1)
+    return any_of(np.abs(world.asset(asset_cfg.name).root_pos[:, :2]) > 0.5 * sides - distance_buffer)
 
 
 @termination_term("out_of_bound", "core.lift", needs=("objects",))
@@ -34,7 +34,7 @@ def out_of_bound(
     ranges = in_bound_range or {}
     bounds = np.array([ranges.get(key, (0.0, 0.0)) for key in "xyz"], dtype=float)
     broken = ~np.isfinite(asset.root_pos).all(axis=1) | ~np.isfinite(asset.root_lin_vel_w).all(axis=1)
-    return broken | ((asset.root_pos < bounds[:, 0]) | (asset.root_pos > bounds[:, 1])).any(axis=1)
+    return broken | any_of((asset.root_pos < bounds[:, 0]) | (asset.root_pos > bounds[:, 1]))
 
 
 @termination_term("abnormal_robot_state", "core.lift")
@@ -52,7 +52,7 @@ def joint_vel_out_of_sim_limit(world: World, asset_cfg: Entity = ROBOT) -> Array
 def joint_speeds_beyond(world: World, asset_cfg: Entity, factor: float) -> Array:
     """Against the solver's limits."""
     limits = world.defaults.solver_velocity_limits[asset_cfg.joints] * factor
-    return (np.abs(world.asset(asset_cfg.name).joint_vel[:, asset_cfg.joints]) > limits).any(axis=1)
+    return any_of(np.abs(world.asset(asset_cfg.name).joint_vel[:, asset_cfg.joints]) > limits)
 
 
 @termination_term("ee_below_minimum", "core.lift")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array
+from isaaclab_mirror.adapter.arrays import Array, any_of
 from isaaclab_mirror.adapter.registry import termination_term
 from isaaclab_mirror.adapter.sensors import ContactSensor
 from isaaclab_mirror.adapter.world import ROBOT, Entity, World
@@ -50,14 +50,14 @@ def joint_pos_out_of_limit(world: World, asset_cfg: Entity = ROBOT) -> Array:
     asset = world.asset(asset_cfg.name)
     low, high = asset.defaults.soft_limits[asset_cfg.joints].T
     pos = asset.joint_pos[:, asset_cfg.joints]
-    return ((pos > high) | (pos < low)).any(axis=1)
+    return any_of((pos > high) | (pos < low))
 
 
 @termination_term("joint_pos_out_of_manual_limit")
 def joint_pos_out_of_manual_limit(world: World, bounds: Sequence[float], asset_cfg: Entity = ROBOT) -> Array:
     """A joint is beyond these bounds [rad or m]."""
     pos = world.asset(asset_cfg.name).joint_pos[:, asset_cfg.joints]
-    return ((pos > bounds[1]) | (pos < bounds[0])).any(axis=1)
+    return any_of((pos > bounds[1]) | (pos < bounds[0]))
 
 
 @termination_term("joint_vel_out_of_limit")
@@ -65,25 +65,25 @@ def joint_vel_out_of_limit(world: World, asset_cfg: Entity = ROBOT) -> Array:
     """A joint is faster than its soft limit."""
     asset = world.asset(asset_cfg.name)
     limits = asset.defaults.velocity_limits[asset_cfg.joints]
-    return (np.abs(asset.joint_vel[:, asset_cfg.joints]) > limits).any(axis=1)
+    return any_of(np.abs(asset.joint_vel[:, asset_cfg.joints]) > limits)
 
 
 @termination_term("joint_vel_out_of_manual_limit")
 def joint_vel_out_of_manual_limit(world: World, max_velocity: float, asset_cfg: Entity = ROBOT) -> Array:
     """A joint is faster than [rad/s or m/s], or not finite."""
     vel = world.asset(asset_cfg.name).joint_vel[:, asset_cfg.joints]
-    return (~np.isfinite(vel) | (np.abs(vel) > max_velocity)).any(axis=1)
+    return any_of(~np.isfinite(vel) | (np.abs(vel) > max_velocity))
 
 
 @termination_term("joint_effort_out_of_limit", needs=("effort",))
 def joint_effort_out_of_limit(world: World, asset_cfg: Entity = ROBOT) -> Array:
     """A motor's bound was reached."""
     computed, applied = world.computed_effort[:, asset_cfg.joints], world.applied_effort[:, asset_cfg.joints]
-    return (~np.isclose(computed, applied, rtol=1e-5, atol=1e-8)).any(axis=1)
+    return any_of(~np.isclose(computed, applied, rtol=1e-5, atol=1e-8))
 
 
 @termination_term("illegal_contact", needs=("contacts",))
 def illegal_contact(world: World, threshold: float, sensor_cfg: Entity) -> Array:
     """A link that must not touch did, within the sensor's history [N]."""
     sensor: ContactSensor = world.sensor(sensor_cfg.name, ContactSensor)
-    return (sensor.strongest()[:, sensor_cfg.bodies] > threshold).any(axis=1)
+    return any_of(sensor.strongest()[:, sensor_cfg.bodies] > threshold)

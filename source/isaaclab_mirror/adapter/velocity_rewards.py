@@ -232,7 +232,7 @@ def joint_position_penalty(
 ) -> Array:
     """From the default pose [rad]."""
     asset = world.asset(asset_cfg.name)
-    away = np.linalg.norm(asset.joint_pos - asset.defaults.joint_pos, axis=1)
+    away: Array = np.linalg.norm(asset.joint_pos - asset.defaults.joint_pos, axis=1)
     return np.where(_busy(world, asset_cfg, velocity_threshold), away, stand_still_scale * away)
 
 

@@ -243,9 +243,7 @@ class Defaults:
     """(joints, 2) [rad or m]"""
     soft_limits: Array
     velocity_limits: Array
-    """Soft: what terms compare speeds with [rad/s or m/s]."""
-    reset_velocity_limits: Array
-    """What reset events clamp joint speeds to."""
+    """Soft: what terms compare speeds with and reset events clamp them to [rad/s or m/s]."""
     solver_velocity_limits: Array
     """What the engine enforces."""
 
@@ -433,14 +431,16 @@ def defaults_of(contract: Contract, layout: Layout) -> Defaults:
         soft = np.stack([middle - half, middle + half], axis=1)
     soft = np.where(np.isfinite(limits).all(axis=1, keepdims=True), soft, limits)
     speeds = contract.joint_values("velocity_limit", np.inf) if contract.joint_names == names else ()
+    soft_speeds = np.array(speeds) if speeds else np.full(len(names), np.inf)
+    if contract.sim.use_newton_actuators and any(not group.is_implicit for group in contract.actuators):
+        soft_speeds = np.zeros(len(names))  # Isaac Lab 3 never fills them for a robot with motors in Newton's kernels
     solver = contract.joint_values("velocity_limit_sim", np.inf) if contract.joint_names == names else ()
     return Defaults(
         joint_pos=np.array([robot.default_joint_pos.get(name, 0.0) for name in names]),
         joint_vel=np.array([robot.default_joint_vel.get(name, 0.0) for name in names]),
         limits=limits,
         soft_limits=soft,
-        velocity_limits=np.array(speeds) if speeds else np.full(len(names), np.inf),
-        reset_velocity_limits=np.array(speeds) if speeds else np.full(len(names), np.inf),
+        velocity_limits=soft_speeds,
         solver_velocity_limits=np.array(solver) if solver else np.full(len(names), np.inf),
     )
 
