@@ -7,7 +7,6 @@ once. A file whose structure is not a plain MLP or LSTM is refused.
 from __future__ import annotations
 
 import importlib
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
