@@ -34,6 +34,7 @@ RAIL_KG = 1.0
 ACTING = ("PhysicsDriveAPI", "PhysicsLimitAPI", "PhysicsJointStateAPI", "PhysxLimitAPI", "PhysxMimicJointAPI")
 ACTING += ("PhysxTendonAxis", "PhysxTendonAttachment", "PhysxJointAxisAPI", "NewtonMimicAPI")
 """What a joint that cannot move has no use for."""
+NEWTON_ROOT = "NewtonArticulationRootAPI"
 ARTICULATION = ("physxArticulation:", "newton:selfCollisionEnabled")
 """Attributes that belong to the articulation's root."""
 
@@ -314,7 +315,9 @@ def _move_root(stage: Usd.Stage, target: str, roots: Sequence[str], settings: Si
         for attribute in old.GetAuthoredAttributes():
             if attribute.GetName().startswith(ARTICULATION) and attribute.Get() is not None:
                 _set(prim, attribute.GetName(), attribute.GetTypeName(), attribute.Get())
-        for api in ("PhysicsArticulationRootAPI", "PhysxArticulationAPI", "NewtonArticulationRootAPI"):
+        if NEWTON_ROOT in old.GetPrimTypeInfo().GetAppliedAPISchemas():
+            _apply(prim, NEWTON_ROOT)  # without it PhysX does not see newton:selfCollisionEnabled
+        for api in ("PhysicsArticulationRootAPI", "PhysxArticulationAPI", NEWTON_ROOT):
             old.RemoveAppliedSchema(api)
     _apply(prim, "PhysicsArticulationRootAPI")
     _put_articulation(prim, settings)
