@@ -98,7 +98,11 @@ def matched(values: Values, names: Sequence[str]) -> Array:
 
 CASES = (
     Case(
-        name="cartpole", usd="corpus/cartpole/cartpole_physx.usda", motion="track", text="cart on a sinusoid, pole free"
+        name="cartpole",
+        usd="corpus/cartpole/cartpole_physx.usda",
+        motion="track",
+        text="cart on a sinusoid, pole hangs and swings free",
+        pose={"hinge_1": 2.6},
     ),
     Case(name="franka_panda", usd="corpus/franka_panda/franka_panda_physx.usda", motion="track", text="arm, sinusoids"),
     Case(name="so_100", usd="corpus-native/so_100/so_100.usd", motion="track", text="small arm, sinusoids"),

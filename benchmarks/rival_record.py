@@ -41,8 +41,8 @@ GROUND = Ground(
 )
 """As Isaac Lab's velocity tasks: the robot's own friction is what acts."""
 CLEARANCE_M = 0.01
-OURS = {"nominal": ("nominal", 1), "physx": ("physx", 1), "physx_substeps": ("physx", 4), "emulate": ("emulate", 1)}
-"""Name → fidelity, MuJoCo steps per PhysX step."""
+OURS = ("nominal", "physx", "emulate")
+"""Fidelities."""
 
 
 def main() -> int:
@@ -98,14 +98,13 @@ def record(case: Case, usd: Path, folder: Path) -> None:
         write_request(
             robot, settings, facts, case, root, state.root_quat_wxyz[0], targets, speeds, folder, sim.fixed_base
         )
-    for name, (fidelity, substeps) in OURS.items():
-        finer = replace(settings, mujoco_substeps=substeps)
+    for fidelity in OURS:
 
-        def ours(fidelity: str = fidelity, finer: SimSettings = finer) -> dict[str, Array]:
-            with MujocoSim(robot, settings=finer, fidelity=fidelity, contact_forces=False) as sim:
+        def ours(fidelity: str = fidelity) -> dict[str, Array]:
+            with MujocoSim(robot, settings=settings, fidelity=fidelity, contact_forces=False) as sim:
                 return run(sim)
 
-        keep(arrays, name, ours)
+        keep(arrays, fidelity, ours)
     np.savez_compressed(folder / f"{case.name}.npz", **arrays)
 
 
