@@ -17,8 +17,8 @@ def read_options(spec: RobotSpec) -> ReadOptions:
 
 
 def load_robot_file(file: Path, spec: RobotSpec) -> Robot:
-    """USD by our reader; MJCF and URDF through MuJoCo's compiler."""
-    if format_of(file) is Format.USD:
+    """USD and URDF as they are; an MJCF as the robot that was trained in PhysX."""
+    if format_of(file) is not Format.MJCF:
         return inspect_robot(file, read_options(spec))[0]
     from isaaclab_mirror.sims.mjcf_robot import mjcf_robot
 

@@ -37,21 +37,36 @@ def load_yaml(file: Path) -> dict[str, Any]:
 
     text = read_text(file)
     try:
+        _refuse_depth(text, file)
         document = yaml.load(text, Loader=_loader())  # noqa: S506 - a SafeLoader without a constructor of objects
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{file.name}:{mark.line + 1}" if mark is not None else file.name
         reason = getattr(error, "problem", None) or " ".join(str(error).split())
         raise InputError("E103", where, f"it is no YAML: {reason}", "was it copied as a whole?") from None
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InputError("E103", file, f"it is no YAML: {reason}", "was it copied as a whole?") from None
+    except ValueError as error:
+        raise InputError("E103", file, f"it is no YAML: {error}", "was it copied as a whole?") from None
     if document is None:
         raise InputError("E103", file, "the file is empty", "was it copied as a whole?")
     if not isinstance(document, dict):
         kind = "a list" if isinstance(document, list | tuple) else "a single value"
         raise InputError("E103", file, f"it holds {kind} where keys are expected", "is it the right file?")
     return cast(dict[str, Any], _Walk(file).plain(cast(Any, document), "", 0))
+
+
+def _refuse_depth(text: str, file: Path) -> None:
+    """Nesting, event by event: libyaml builds nodes by recursion and dies of a deep file."""
+    import yaml
+
+    depth = 0
+    for event in cast(Any, yaml).parse(text, Loader=_loader()):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST:
+                line = event.start_mark.line + 1
+                raise InputError("E103", f"{file.name}:{line}", f"it is nested more than {DEEPEST} deep")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 def read_text(file: Path) -> str:
