@@ -13,15 +13,21 @@ if TYPE_CHECKING:
     from isaaclab_mirror.conversion import ConversionResult as ConversionResult
     from isaaclab_mirror.conversion import convert as convert
     from isaaclab_mirror.conversion import inspect_robot as inspect_robot
+    from isaaclab_mirror.contract.loading import load_contract as load_contract
     from isaaclab_mirror.diagnostics import InputError as InputError
+    from isaaclab_mirror.envs.mirror_env import MirrorEnv as MirrorEnv
+    from isaaclab_mirror.envs.mirror_vector_env import MirrorVectorEnv as MirrorVectorEnv
     from isaaclab_mirror.formats.options import ReadOptions as ReadOptions
     from isaaclab_mirror.formats.options import WriteOptions as WriteOptions
     from isaaclab_mirror.physics.options import LoweringOptions as LoweringOptions
+    from isaaclab_mirror.policy.loading import load_policy as load_policy
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ConversionOptions": "conversion",
+    "MirrorEnv": "envs.mirror_env",
+    "MirrorVectorEnv": "envs.mirror_vector_env",
     "ConversionResult": "conversion",
     "InputError": "diagnostics",
     "LoweringOptions": "physics.options",
@@ -29,6 +35,8 @@ _HOMES = {
     "WriteOptions": "formats.options",
     "convert": "conversion",
     "inspect_robot": "conversion",
+    "load_contract": "contract.loading",
+    "load_policy": "policy.loading",
 }
 
 

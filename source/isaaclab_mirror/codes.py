@@ -483,6 +483,12 @@ CODES: dict[str, Code] = {
         "Refused; the browser viewer and videos need none.",
         "viewer: error E142: no window can be opened: could not initialize GLFW",
     ),
+    "E143": Code(
+        "picture that cannot be drawn",
+        "An environment is to render, and no OpenGL works on this machine.",
+        "Refused; videos of `replay` fall back to a software rasterizer.",
+        "picture: error E143: no OpenGL works here",
+    ),
     "V001": Code(
         "kinematic mismatch",
         "Links, joints, limits, forward or inverse kinematics or Jacobians of the two engines or files differ.",

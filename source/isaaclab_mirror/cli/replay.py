@@ -300,7 +300,7 @@ def _watch(args: argparse.Namespace, mirror: Mirror, policy: Policy) -> int:
         show_native(mirror.robot, mirror.simulator.settings, player, args.seconds)
         return 0
     from isaaclab_mirror.report.figure import figure_of
-    from isaaclab_mirror.report.filming import posed_model
+    from isaaclab_mirror.sims.filming import posed_model
     from isaaclab_mirror.report.web_viewer import WebViewer
 
     figure = figure_of(posed_model(mirror.robot, mirror.simulator.settings).model)

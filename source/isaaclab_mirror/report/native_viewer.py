@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from isaaclab_mirror.diagnostics import InputError
-from isaaclab_mirror.report.filming import posed_model
 from isaaclab_mirror.report.web_viewer import Player
 from isaaclab_mirror.robot.model import Robot
+from isaaclab_mirror.sims.filming import posed_model
 from isaaclab_mirror.sims.settings import SimSettings
 
 

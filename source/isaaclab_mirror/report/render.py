@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from isaaclab_mirror.sims.screen import settle_gl, working_gl
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
     Image = NDArray[np.uint8]
 
 MAX_GEOMS = 20000
+
+
+__all__ = ["Shown", "View", "render_file", "settle_gl", "working_gl"]
 
 
 class Shown(StrEnum):
@@ -37,33 +39,6 @@ class View:
     height: int = 480
     azimuth_deg: float = 135.0
     elevation_deg: float = -20.0
-
-
-@cache
-def working_gl() -> str | None:
-    """The first OpenGL that draws here: `egl`, `osmesa`, or None. Tried in a process of its own, as some only crash."""
-    asked = os.environ.get("MUJOCO_GL", "").lower()
-    for backend in (asked,) if asked in ("egl", "osmesa") else ("egl", "osmesa"):
-        probe = f"from mujoco.{backend} import GLContext as C; c = C(8, 8); c.make_current(); import mujoco as m; " + (
-            "m.MjrContext(m.MjModel.from_xml_string('<mujoco/>'), 100)"
-        )
-        environment = {**os.environ, "MUJOCO_GL": backend, "PYOPENGL_PLATFORM": backend}
-        try:
-            done = subprocess.run(  # noqa: S603 our own text, our own Python
-                [sys.executable, "-c", probe], env=environment, capture_output=True, timeout=60, check=False
-            )
-        except subprocess.TimeoutExpired:
-            continue
-        if done.returncode == 0:
-            return backend
-    return None
-
-
-def settle_gl() -> str | None:
-    """Have MuJoCo load what works, or no OpenGL at all. Call it before MuJoCo is imported: it looks only then."""
-    backend = working_gl()
-    os.environ["MUJOCO_GL"] = backend or "disable"
-    return backend
 
 
 def render_file(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.files import move_into_place, staging_folder
-from isaaclab_mirror.report.filming import Filming, Shot
+from isaaclab_mirror.report.rasterizer import rasterize
+from isaaclab_mirror.sims.filming import Filming, Shot
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +84,7 @@ class VideoRecorder:
         """The screen is opened here."""
         self._every = max(1, round(1.0 / (LARGEST_RATE * mirror.step_dt)))
         self._video = Video(file, 1.0 / (self._every * mirror.step_dt))
-        self._filming = Filming(mirror.robot, mirror.simulator.settings, shot)
+        self._filming = Filming(mirror.robot, mirror.simulator.settings, shot, rasterize=rasterize)
 
     def begin(self, mirror: Mirror, episodes: Sequence[int]) -> None:
         """Nothing to do."""

@@ -40,7 +40,7 @@ WORLD = 0
 
 
 def mjcf_robot(file: Path, found: Diagnostics | None = None, *, fix_base: bool | None = None) -> Robot:
-    """The robot of the file. A URDF's root floats unless `fix_base` says otherwise."""
+    """The robot of the file."""
     found = Diagnostics() if found is None else found
     model = _compiled(file, found, fix_base)
     if model.nbody < 2:
@@ -66,13 +66,7 @@ def _compiled(file: Path, found: Diagnostics, fix_base: bool | None) -> Any:
     import mujoco
 
     try:
-        if format_of(file) is Format.URDF:
-            from isaaclab_mirror.sims.urdf_spec import urdf_spec
-
-            spec = urdf_spec(file, found, fix_base=bool(fix_base))
-        else:
-            spec = mujoco.MjSpec.from_file(str(file))
-        return spec.compile()
+        return mujoco.MjSpec.from_file(str(file)).compile()
     except (ValueError, OSError) as error:
         raise InputError("E033", file, f"MuJoCo cannot read it: {' '.join(str(error).split())[:300]}") from None
 

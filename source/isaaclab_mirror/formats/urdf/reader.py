@@ -2,12 +2,13 @@
 
 Meshes are found beside the file or in the package that the path names, and handed to MuJoCo as they are (.stl, .obj) or
 converted (.dae); one that is not there or cannot be read is left out with a diagnostic. The root link floats unless
-it is called `world` or `ReadOptions.fix_base` says otherwise: URDF itself does not say.
+it is called `world` or `ReadOptions.fix_base` says otherwise, and links do not collide with each other, as Isaac Sim's
+importer has it: URDF itself says neither.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ def read_urdf(file: Path, options: ReadOptions, found: Diagnostics) -> Robot:
         model = spec.compile()
     except (ValueError, OSError) as error:
         raise InputError("E033", file, f"MuJoCo cannot read it: {' '.join(str(error).split())[:300]}") from None
-    return robot_of_model(model, file, "urdf", found)
+    robot = robot_of_model(model, file, "urdf", found)
+    return replace(robot, collision_filter=replace(robot.collision_filter, self_collision=False))
 
 
 def _base(spec: Any, options: ReadOptions) -> None:

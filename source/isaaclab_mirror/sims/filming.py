@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.physics.options import Fidelity
-from isaaclab_mirror.report.render import working_gl
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.sims.mujoco_model import MujocoRobot, robot_model
+from isaaclab_mirror.sims.screen import working_gl
 from isaaclab_mirror.sims.settings import SimSettings
 from isaaclab_mirror.sims.state import State
 
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Image = NDArray[np.uint8]
+    Rasterize = Callable[[Any, Any, int, int], Image]
 
 TILE_M = 0.5
-TILES = 12
+TILES = 8
 """Tiles of the floor on each side of the robot."""
 SHADES = ((0.86, 0.88, 0.90, 1.0), (0.70, 0.74, 0.78, 1.0))
 MAX_GEOMS = 20000
@@ -35,7 +38,7 @@ class Shot:
     height: int = 480
     azimuth_deg: float = 120.0
     elevation_deg: float = -15.0
-    distance: float = 3.0
+    distance: float = 2.2
     """In robot sizes."""
 
 
@@ -81,8 +84,10 @@ def posed_model(robot: Robot, settings: SimSettings) -> PosedModel:
 class Filming:
     """Draws states of one robot; `close` gives the screen back."""
 
-    def __init__(self, robot: Robot, settings: SimSettings, shot: Shot | None = None) -> None:
-        """With OpenGL where some works, else with the software rasterizer."""
+    def __init__(
+        self, robot: Robot, settings: SimSettings, shot: Shot | None = None, *, rasterize: Rasterize | None = None
+    ) -> None:
+        """With OpenGL where some works, else by `rasterize`: (model, scene, width, height) → picture."""
         import mujoco
 
         self.shot = shot or Shot()
@@ -94,6 +99,7 @@ class Filming:
         self._camera = mujoco.MjvCamera()
         self._camera.azimuth, self._camera.elevation = self.shot.azimuth_deg, self.shot.elevation_deg
         self._size = 0.0
+        self._rasterize = rasterize
         self._open_screen()
 
     def _open_screen(self) -> None:
@@ -157,28 +163,34 @@ class Filming:
                 geom.rgba[3] = 0.0
         tile = max(TILE_M, self._size / 2)
         x, y = (round(float(centre) / tile) for centre in self._camera.lookat[:2])
-        size = np.array([tile / 2, tile / 2, 0.005])
-        for i in range(-TILES, TILES + 1):
-            for j in range(-TILES, TILES + 1):
-                place = np.array([(x + i) * tile, (y + j) * tile, self._floor - 0.006])
-                colour = np.array(SHADES[(x + i + y + j) % 2], dtype=np.float32)
-                geom = scene.geoms[scene.ngeom]
-                mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_BOX, size, place, np.eye(3).ravel(), colour)
-                scene.ngeom += 1
+        wide = (TILES + 0.5) * tile
+        boxes = [(x * tile, y * tile, wide, -0.012, SHADES[0])]
+        boxes += [
+            ((x + i) * tile, (y + j) * tile, tile / 2, -0.006, SHADES[1])
+            for i in range(-TILES, TILES + 1)
+            for j in range(-TILES, TILES + 1)
+            if (x + i + y + j) % 2
+        ]
+        for at_x, at_y, half, below, colour in boxes:
+            geom = scene.geoms[scene.ngeom]
+            size, place = np.array([half, half, 0.005]), np.array([at_x, at_y, self._floor + below])
+            shade = np.array(colour, dtype=np.float32)
+            mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_BOX, size, place, np.eye(3).ravel(), shade)
+            scene.ngeom += 1
 
     def _draw(self) -> Image:
         import mujoco
         import numpy as np
 
-        from isaaclab_mirror.report.rasterizer import rasterize
-
         shot, scene = self.shot, self._scene
         if self._screen is None:
-            return rasterize(self._model, scene, shot.width, shot.height)
+            if self._rasterize is None:
+                raise InputError("E143", "picture", "no OpenGL works here", "install Mesa's EGL or OSMesa")
+            return self._rasterize(self._model, scene, shot.width, shot.height)
         self._screen.make_current()
         if scene.nlight:
             light = scene.lights[0]
-            light.ambient[:], light.diffuse[:], light.specular[:] = 0.35, 0.65, 0.15
+            light.ambient[:], light.diffuse[:], light.specular[:] = 0.5, 0.6, 0.1
         scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW.value] = 0
         scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX.value] = 0
         area = mujoco.MjrRect(0, 0, shot.width, shot.height)
