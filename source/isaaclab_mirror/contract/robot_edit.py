@@ -238,5 +238,6 @@ def sim_settings_of(contract: Contract, robot: Robot | None = None) -> SimSettin
         "friction_offset_threshold_m": sim.friction_offset_threshold,
         "friction_correlation_distance_m": sim.friction_correlation_distance,
         "ground": ground,
+        "efforts_bounded": sim.backend not in UNBOUNDED_EXPLICIT,
     }
     return SimSettings(**values, provenance=dict.fromkeys(values, f"contract {contract.name}"))
