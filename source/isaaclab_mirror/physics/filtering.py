@@ -130,6 +130,23 @@ def corrections(
     return excludes, _dropped_pairs(head, above, never, bearing, fidelity, touch)
 
 
+def across_slides(robot: Robot, colliders: Sequence[Geom]) -> list[tuple[str, str]]:
+    """Links on one slide to the world, beside static colliders: PhysX lets the two pass.
+
+    A contact acts by what the link can give way along its normal, and across its slide that is nothing: PhysX's force
+    is zero (measured: a cart whose box stands 2 cm inside two rails follows its drive), MuJoCo's friction holds the
+    cart or pushes it. What stands in the way along the slide is left out too; the slide's limits hold there.
+    """
+    if all(geom.link is not None for geom in colliders):
+        return []
+    bearing = {geom.link for geom in colliders}
+    return [
+        (WORLD, joint.child)
+        for joint in robot.joints
+        if joint.parent is None and joint.type is JointType.PRISMATIC and joint.child in bearing
+    ]
+
+
 def _dropped_pairs(
     head: Mapping[str, str],
     above: Mapping[str, str | None],

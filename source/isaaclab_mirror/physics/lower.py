@@ -11,7 +11,7 @@ from isaaclab_mirror.physics.damping import joint_damping
 from isaaclab_mirror.physics.drives import drive_actuator, step_damping, substep_damping
 from isaaclab_mirror.physics.dynamics import effective_inertias
 from isaaclab_mirror.physics.equalities import lower_loop, lower_mimic, sited_loops
-from isaaclab_mirror.physics.filtering import corrections, masks
+from isaaclab_mirror.physics.filtering import across_slides, corrections, masks
 from isaaclab_mirror.physics.limits import measured_limit, written_range
 from isaaclab_mirror.physics.lowered import Engine, Lowered, LoweredAxis, LoweredContact, LoweredPair, floats
 from isaaclab_mirror.physics.options import LoweringOptions
@@ -51,6 +51,8 @@ def lower(robot: Robot, engine: Engine, options: LoweringOptions, found: Diagnos
     restitution = [m.name for m in robot.contact_materials if m.restitution > 0.0]
     fidelity.lost("restitution", "MuJoCo's contacts have none", len(restitution))
     excludes, pairs = corrections(robot, colliders, bits, fidelity)
+    if options.fidelity is opt.Fidelity.PHYSX and robot.dialect != "mujoco":
+        excludes += across_slides(robot, colliders)
     count = len(robot.collision_filter.link_pairs) + len(robot.collision_filter.filtered_groups)
     fidelity.kept("collision filters", count + len(robot.collision_filter.geom_pairs))
     robot = sited_loops(robot)
