@@ -9,6 +9,7 @@ import yaml
 
 ROBOT = """\
 <mujoco>
+ <compiler angle="radian"/>
  <worldbody>
   <body name="base" pos="0 0 0.5">
    <freejoint/>

@@ -145,20 +145,28 @@ def _task(file: Path) -> str:
 
 
 def _with_policy(contract: Contract, folder: Path, given: Path | None) -> Contract:
-    agent_file = next((f for f in (folder / "params" / "agent.yaml", folder / "agent.yaml") if f.is_file()), None)
-    agent: Mapping[str, Any] = {}
+    """The policy's file: as given, as the contract says, or as found; agent.yaml says how to rebuild a checkpoint."""
+    written = contract.policy
+    config: Mapping[str, Any] = {} if written is None else written.config
     library: PolicyKind | None = None
-    if agent_file is not None:
-        agent = load_yaml(agent_file)
-        library = library_of(Node(agent, agent_file))
+    if written is None and (agent_file := _agent_file(folder)) is not None:
+        config = load_yaml(agent_file)
+        library = library_of(Node(config, agent_file))
         contract = with_agent(contract, agent_file)
+    if given is None and written is not None and written.file.is_file():
+        return contract
     named = [Path(name).name for name in contract.extras.get("policy_names", ()) if name]
-    file = given or (contract.policy.file if contract.policy is not None else find_policy(folder, named))
-    if file is None:
-        found = Diagnostics()
+    file = given or (find_policy(folder, named) if written is None else written.file)
+    if file is not None:
+        return replace(contract, policy=policy_spec(file.absolute(), config, library))
+    found = Diagnostics()
+    if "E107" not in {known.code for known in contract.diagnostics}:
         found.warn("E107", folder.name, "there is no policy in this folder", "give one with --policy")
-        return replace(contract, diagnostics=(*contract.diagnostics, *found))
-    return replace(contract, policy=policy_spec(file.absolute(), agent, library))
+    return replace(contract, diagnostics=(*contract.diagnostics, *found))
+
+
+def _agent_file(folder: Path) -> Path | None:
+    return next((f for f in (folder / "params" / "agent.yaml", folder / "agent.yaml") if f.is_file()), None)
 
 
 def _read_robot(contract: Contract, file: Path) -> tuple[Contract, Robot]:
