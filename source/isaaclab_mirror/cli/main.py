@@ -24,6 +24,7 @@ COMMANDS = {
     "validate": "test a robot in PhysX against MuJoCo, or two files of it against each other",
     "calibrate": "fit what is free in MuJoCo to PhysX, and write the robot with the fitted numbers",
     "replay": "run a policy of Isaac Lab in MuJoCo or in PhysX, and measure it",
+    "compare": "run a policy in PhysX and in MuJoCo from the same starts, and say how far apart they are",
 }
 DEBUG_VARIABLE = "ISAACLAB_MIRROR_DEBUG"
 

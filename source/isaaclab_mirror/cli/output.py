@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from isaaclab_mirror.diagnostics import Diagnostic, Fidelity
 
@@ -77,3 +79,12 @@ def write_json(file: Path, command: str, *, passed: bool, diagnostics: Iterable[
         draft = folder / file.name
         draft.write_text(text, encoding="utf-8")
         move_into_place([draft], folder, file)
+
+
+def finite(value: Any) -> Any:
+    """Plain data as JSON can say it: it knows no nan and no infinity, they become null."""
+    if isinstance(value, Mapping):
+        return {key: finite(inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]  # pyright: ignore[reportUnknownVariableType]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

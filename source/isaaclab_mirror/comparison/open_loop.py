@@ -91,7 +91,7 @@ def divergence(one: Trace, other: Trace) -> Divergence:
     base = one.arrays["root_pos_w"][:steps] - other.arrays["root_pos_w"][:steps]
     each = _rms(apart, (0, 1))
     return Divergence(
-        time_s=np.arange(steps) * one.step_dt,
+        time_s=np.arange(steps, dtype=np.float64) * np.float64(one.step_dt),
         joint_rms_rad=_rms(apart, (1, 2)),
         base_rms_m=_rms(base, (1,), total=True),
         worst_joint=names[int(np.nanargmax(each))] if names and np.isfinite(each).any() else "",
@@ -117,7 +117,7 @@ def _rms(values: Array, axes: Sequence[int], *, total: bool = False) -> NDArray[
     counted = np.isfinite(squares)
     sums = np.where(counted, squares, 0.0).sum(axis=tuple(axes))
     number = counted.sum(axis=tuple(axes))
-    return np.where(number > 0, np.sqrt(sums / np.maximum(number, 1)), np.nan).astype(np.float64)
+    return np.where(number > 0, np.sqrt(sums / np.maximum(number, 1)), np.nan)
 
 
 def _listed(values: Array) -> list[float | None]:
