@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
+import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from isaaclab_mirror.diagnostics import InputError
 
@@ -36,6 +39,40 @@ def set_full_precision() -> bool:
     setter.argtypes = [ctypes.c_int]
     setter(DIGITS)
     return True
+
+
+Result = TypeVar("Result")
+
+
+def in_own_memory(work: Callable[[], Result]) -> Result:
+    """Do the work in a thread: the C library gives it memory of its own, in which MjSpec's elements lie together.
+
+    MjSpec lists all of its elements again at every one that is added. Scattered between what reading left behind, 5000
+    links take 8.6 s of CPU to add; in memory of their own 2.0 s (glibc 2.36).
+    """
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again by the caller, whatever it is
+            errors.append(error)
+
+    _give_back_memory()
+    thread = threading.Thread(target=run, name="write MJCF")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _give_back_memory() -> None:
+    """Return what a closed stage has left free: the thread cannot use it. A C library that cannot is left alone."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def set_polynomial(element: Any, name: str, value: float) -> None:

@@ -19,11 +19,13 @@ from isaaclab_mirror.formats.mjcf.controls import (
     write_tendon,
 )
 from isaaclab_mirror.formats.mjcf.scene import scene_text
-from isaaclab_mirror.formats.mjcf.spec import set_full_precision, without_noise
+from isaaclab_mirror.formats.mjcf.spec import in_own_memory, set_full_precision, without_noise
 from isaaclab_mirror.formats.options import WriteOptions
 from isaaclab_mirror.physics.lowered import Lowered
 from isaaclab_mirror.robot.model import Robot
 
+MANY_LINKS = 500
+"""From here on, where MjSpec's elements lie in memory decides how long they take to add."""
 DEEPEST = 496
 """Bodies inside each other that MuJoCo's XML reader takes: its parser stops at 500 elements. Measured, 3.4 to 4.0.1."""
 
@@ -76,6 +78,20 @@ def write_mjcf(
     if not lowered.robot.links:
         raise InputError("E013", target, "there is no link to write")
     _refuse_depth(lowered.robot)
+
+    def write() -> list[Path]:
+        return _write(lowered, target, options, found, fidelity)
+
+    written = in_own_memory(write) if len(lowered.robot.links) > MANY_LINKS else write()
+    if options.scene:
+        scene = target.with_name(f"{target.stem}_scene{target.suffix}")
+        scene.write_text(scene_text(lowered, target.name), encoding="utf-8")
+        written.append(scene)
+    return written
+
+
+def _write(lowered: Lowered, target: Path, options: WriteOptions, found: Diagnostics, fidelity: Fidelity) -> list[Path]:
+    """The robot's own file and its assets."""
     spec, files = build_spec(lowered, target.parent, options, found, fidelity)
     try:
         spec.compile()
@@ -85,12 +101,7 @@ def write_mjcf(
     if not set_full_precision():
         found.warn("E034", "MuJoCo", "this build writes six digits only")
     target.write_text(without_noise(spec.to_xml()), encoding="utf-8")
-    written = [target, *files]
-    if options.scene:
-        scene = target.with_name(f"{target.stem}_scene{target.suffix}")
-        scene.write_text(scene_text(lowered, target.name), encoding="utf-8")
-        written.append(scene)
-    return written
+    return [target, *files]
 
 
 def _refuse_depth(robot: Robot) -> None:
