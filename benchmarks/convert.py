@@ -164,7 +164,8 @@ class Bench:
         """
         yardstick = str(peers.GENERATIONS[-1].ensure())
         table: list[dict[str, float]] = []
-        print(f"{'links':>8} {'MJCF, CPU s':>12} {'MjSpec alone':>13} {'URDF, CPU s':>12} {'peak, MB':>9}", flush=True)
+        columns = ("MJCF, CPU s", "MjSpec alone", "URDF, CPU s", "MJCF, MB", "MjSpec, MB", "URDF, MB")
+        print(f"{'links':>8} " + " ".join(f"{column:>12}" for column in columns), flush=True)
         for links in SIZES:
             robot = Robot(f"tree_{links}", self.scratch / f"tree_{links}.usda")
             write_tree(robot.usd, links)
@@ -181,12 +182,14 @@ class Bench:
                 "cpu_s": median(cost.cpu_s for cost in costs),
                 "mjspec_cpu_s": bare.cpu_s,
                 "urdf_cpu_s": flat.cpu_s,
-                "peak_mb": max(cost.peak_mb for cost in (*costs, flat)),
+                "peak_mb": max(cost.peak_mb for cost in costs),
+                "mjspec_peak_mb": bare.peak_mb,
+                "urdf_peak_mb": flat.peak_mb,
             }
             table.append(row)
             print(
-                f"{links:8} {row['cpu_s']:12.2f} {row['mjspec_cpu_s']:13.2f} {row['urdf_cpu_s']:12.2f}"
-                f" {row['peak_mb']:9.0f}",
+                f"{links:8} {row['cpu_s']:12.2f} {row['mjspec_cpu_s']:12.2f} {row['urdf_cpu_s']:12.2f}"
+                f" {row['peak_mb']:12.0f} {row['mjspec_peak_mb']:12.0f} {row['urdf_peak_mb']:12.0f}",
                 flush=True,
             )
         self._slope(table, "MJCF, less what MjSpec alone takes", lambda row: row["cpu_s"] - row["mjspec_cpu_s"])
