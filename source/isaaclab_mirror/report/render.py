@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isaaclab_mirror.sims.filming import paint_links
 from isaaclab_mirror.sims.screen import settle_gl, working_gl
 
 if TYPE_CHECKING:
@@ -95,10 +96,7 @@ def _show(model: Any, options: Any, shown: Shown) -> None:
     model.geom_rgba[~wanted, 3] = 0.0
     model.geom_matid[~wanted] = -1
     if shown is Shown.COLLISION:
-        model.geom_matid[wanted] = -1
-        hues = (model.geom_bodyid[wanted] * 0.381966) % 1.0
-        model.geom_rgba[wanted, :3] = 0.62 + 0.25 * np.cos(2 * np.pi * (hues[:, None] + np.array([0.0, 1 / 3, 2 / 3])))
-        model.geom_rgba[wanted, 3] = 1.0
+        paint_links(model, wanted)
         options.flags[mujoco.mjtVisFlag.mjVIS_CONVEXHULL.value] = 1  # MuJoCo collides with the hull of a mesh
 
 

@@ -210,12 +210,26 @@ class Filming:
 
 
 def _looks(model: Any) -> Any:
-    """What is to be seen, or what collides where a robot has nothing to be seen."""
+    """What is to be seen, or what collides where there is nothing else; one grey alone is painted link by link."""
     import mujoco
+    import numpy as np
 
     options = mujoco.MjvOption()
     moving = model.geom_bodyid > 0
     if not (moving & (model.geom_group <= 2)).any():
         options.geomgroup[:] = 1
     options.sitegroup[:] = 0
+    plain = model.geom_matid[moving] < 0
+    if plain.all() and len(np.unique(model.geom_rgba[moving], axis=0)) == 1:
+        paint_links(model, moving)
     return options
+
+
+def paint_links(model: Any, geoms: Any) -> None:
+    """One colour per link on these geoms (a mask), so that its parts can be told from its neighbours'."""
+    import numpy as np
+
+    model.geom_matid[geoms] = -1
+    hues = (model.geom_bodyid[geoms] * 0.381966) % 1.0
+    model.geom_rgba[geoms, :3] = 0.62 + 0.25 * np.cos(2 * np.pi * (hues[:, None] + np.array([0.0, 1 / 3, 2 / 3])))
+    model.geom_rgba[geoms, 3] = 1.0
