@@ -228,3 +228,55 @@ def test_metadata_are_found_behind_a_real_graph(tmp_path: Path, shared: Path):
     tail = onnx(tmp_path / "tail.onnx", {"joint_names": "a,b"}).read_bytes()[2 + 7 :]
     (tmp_path / "policy.onnx").write_bytes(model + tail)
     assert read_metadata(tmp_path / "policy.onnx") == {"joint_names": "a,b"}
+
+
+LEAPP: dict[str, Any] = {
+    "models": {
+        "walk": {
+            "inputs": [
+                {
+                    "name": "joint_pos",
+                    "shape": [1, 4],
+                    "isaaclab_connection": "state:robot:joint_pos",
+                    "element_names": [list(DEPTH_FIRST)],
+                },
+                {"name": "root_quat", "shape": [1, 4], "isaaclab_connection": "state:robot:root_quat_w"},
+                {"name": "command", "shape": [1, 3], "isaaclab_connection": "command:base_velocity"},
+                {"name": "last_action_in", "shape": [1, 4]},
+            ],
+            "outputs": [
+                {
+                    "name": "targets",
+                    "shape": [1, 4],
+                    "isaaclab_connection": "write:robot:set_joint_position_target",
+                    "element_names": [list(DEPTH_FIRST)],
+                },
+                {"name": "last_action_out", "shape": [1, 4]},
+            ],
+            "parameters": {"model_path": "walk.onnx", "backend": "onnx"},
+        }
+    },
+    "pipeline": {"configs": {"frequency": 50.0}, "feedback_flow": {"walk/last_action_out": ["walk/last_action_in"]}},
+}
+
+
+def test_a_leapp_bundle_says_rates_joints_and_what_goes_in_and_out(tmp_path: Path):
+    contract = load_contract(write(tmp_path, "walk.yaml", LEAPP).parent)
+    assert contract.source.kind is SourceKind.LEAPP
+    assert (contract.sim.dt, contract.sim.decimation) == (0.005, 4)
+    assert contract.joint_names == DEPTH_FIRST
+    assert [(t.name, t.size) for t in contract.group("policy").terms] == [
+        ("joint_pos", 4),
+        ("root_quat", 4),
+        ("command", 3),
+    ]
+    (action,) = contract.actions
+    assert (action.kind, action.joints) == ("set_joint_position_target", DEPTH_FIRST)
+    assert contract.command("base_velocity")
+
+
+def test_a_leapp_bundle_that_leaves_its_folder_is_refused(tmp_path: Path):
+    wrong = changed(LEAPP, models__walk__parameters__model_path="../../walk.onnx")
+    assert "leaves the bundle's folder" in refused(load_contract, write(tmp_path, "walk.yaml", wrong))
+    wrong = changed(LEAPP, pipeline__configs__frequency=0.0)
+    assert "positive number of Hz" in refused(load_contract, write(tmp_path, "walk.yaml", wrong))

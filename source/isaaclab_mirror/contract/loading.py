@@ -13,6 +13,7 @@ from isaaclab_mirror.contract.finding import find_policy, find_robot, policy_spe
 from isaaclab_mirror.contract.loaders.io_descriptor import is_descriptor, load_descriptor, with_descriptor
 from isaaclab_mirror.contract.loaders.isaaclab_agent import library_of, with_agent
 from isaaclab_mirror.contract.loaders.isaaclab_env import is_env, load_env
+from isaaclab_mirror.contract.loaders.leapp import is_leapp, load_leapp
 from isaaclab_mirror.contract.loaders.onnx_metadata import is_self_describing, load_onnx_metadata, read_metadata
 from isaaclab_mirror.contract.loaders.rl_sar import is_rl_sar, load_rl_sar
 from isaaclab_mirror.contract.loaders.unitree_deploy import is_deploy, load_deploy
@@ -112,6 +113,7 @@ YAML_LOADERS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Loader], ...] = (
     (is_rl_gym, load_rl_gym),
     (is_rl_sar, load_rl_sar),
     (is_descriptor, load_descriptor),
+    (is_leapp, load_leapp),
 )
 """What tells a kind of config by its keys, and what reads it."""
 
