@@ -85,6 +85,44 @@ def mass_matrix(robot: Robot, positions: Mapping[str, float] | None = None) -> t
     return matrix, [c[0] for c in columns]
 
 
+def gravity_efforts(robot: Robot, positions: Mapping[str, float] | None = None) -> NDArray[Any]:
+    """Efforts [N·m or N] that hold the robot against gravity, by the rows of `mass_matrix`.
+
+    The potential's slope by central differences: exact to 1e-8 of the weight, and no second set of Jacobians. Rows of
+    a floating base, of balls and of hinges that share a name are zero.
+    """
+    import numpy as np
+
+    stand = dict(positions or {})
+    _, names = mass_matrix(robot, stand)
+    gravity = np.array(robot.scene.gravity)
+
+    def potential() -> float:
+        poses = link_poses(robot, stand)
+        weighed = [link for link in robot.links if link.inertia is not None]
+        return -sum(
+            link.inertia.mass_kg * float(gravity @ np.array(poses[link.name].apply(link.inertia.com_m)))
+            for link in weighed
+            if link.inertia is not None
+        )
+
+    result = np.zeros(len(names))
+    for k, name in enumerate(names):
+        if not name or names.count(name) > 1:
+            continue
+        here = stand.get(name, 0.0)
+        stand[name] = here + SLOPE
+        above = potential()
+        stand[name] = here - SLOPE
+        result[k] = (above - potential()) / (2 * SLOPE)
+        stand[name] = here
+    return result
+
+
+SLOPE = 1e-4
+"""Step of a derivative [rad or m]."""
+
+
 def effective_inertias(robot: Robot, positions: Mapping[str, float] | None = None) -> dict[str, float]:
     """1 / (M⁻¹)jj of every axis, at zero or where the joints stand [kg·m² or kg]."""
     import numpy as np
