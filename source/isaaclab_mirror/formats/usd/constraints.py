@@ -23,7 +23,6 @@ LOOPS = {
     "PhysicsFixedJoint": LoopType.WELD,
     "PhysicsRevoluteJoint": LoopType.HINGE,
     "PhysicsPrismaticJoint": LoopType.SLIDE,
-    "PhysicsDistanceJoint": LoopType.DISTANCE,
 }
 
 
@@ -178,8 +177,6 @@ def read_physx_tendons(stage: UsdRobotStage, axes: Mapping[Sdf.Path, Axis]) -> l
             if axis is None or not gearing or not gearing[0]:
                 continue
             points.setdefault(instance, []).append(TendonPoint("joint", axis.name, gearing[0]))
-        if record.instances("PhysxTendonAttachmentAPI") or record.instances("PhysxTendonAttachmentRootAPI"):
-            stage.found.warn("E001", stage.source(record.prim), "spatial PhysX tendons are not read: left out")
     result = []
     for instance, record in roots.items():
         start = f"physxTendon:{instance}:"

@@ -21,6 +21,7 @@ from isaaclab_mirror.formats.usd.mujoco_schema import read_actuators, read_keyfr
 from isaaclab_mirror.formats.usd.names import UniqueNames, spelled
 from isaaclab_mirror.formats.usd.scene import read_scene
 from isaaclab_mirror.formats.usd.sensors import read_sensors, read_site
+from isaaclab_mirror.formats.usd.spatial import read_spatial
 from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage, usd_border
 from isaaclab_mirror.formats.usd.topology import JointRecord, Topology, TreeNode, read_joint_records, read_topology
 from isaaclab_mirror.formats.usd.values import limit, number, value
@@ -90,7 +91,9 @@ def _read(
         for read in geoms
         if read.geom.collision is not None and read.enabled
     }
-    loops = [loop for joint in topology.loops if (loop := read_loop(stage, joint, link_names, site_names)) is not None]
+    closing = [joint for joint in topology.loops if joint.record.type_name != "PhysicsDistanceJoint"]
+    loops = [loop for joint in closing if (loop := read_loop(stage, joint, link_names, site_names)) is not None]
+    spatial = read_spatial(stage, topology.loops, link_names, sites)
     mimics = _mimics(stage, axes_by_prim)
     axis_names = {path: axis.name for path, axis in axes_by_prim.items()}
     named = {
@@ -104,7 +107,7 @@ def _read(
     named["tendon"] = {
         record.path: record.prim.GetDisplayName() or record.path.name for record in stage.others.get("MjcTendon", [])
     }
-    tendons += read_physx_tendons(stage, axes_by_prim)
+    tendons += (*read_physx_tendons(stage, axes_by_prim), *spatial.tendons)
     scene_material = None
     if stage.scenes:
         path = reader.materials.bound(stage.scenes[0].prim, "material:binding:physics") or reader.materials.bound(
@@ -124,7 +127,7 @@ def _read(
         loops=tuple(_unique_loops(loops)),
         mimics=tuple(mimics),
         tendons=tuple(tendons),
-        sites=tuple(sites),
+        sites=(*sites, *spatial.sites),
         sensors=tuple(read_sensors(stage, link_names)),
         keyframes=tuple(read_keyframes(stage)),
         collision_filter=read_filter(stage, topology.root_record, link_names, colliders),

@@ -71,6 +71,8 @@ class UsdRobotStage:
     """By type name: MjcActuator, MjcTendon, MjcKeyframe, PhysicsCollisionGroup, Camera, Isaac sensors, …"""
     filtered: list[Record] = field(default_factory=list)
     """Prims with FilteredPairsAPI."""
+    attachments: list[Record] = field(default_factory=list)
+    """Prims with points of PhysX's spatial tendons."""
     owner: dict[Sdf.Path, Sdf.Path | None] = field(default_factory=dict)
     """Any prim → the body it belongs to."""
 
@@ -358,6 +360,8 @@ def _walk(stage: UsdRobotStage) -> None:
                 stage.roots.append(record)
             if "PhysicsFilteredPairsAPI" in apis:
                 stage.filtered.append(record)
+            if any(api.startswith("PhysxTendonAttachment") for api in apis):
+                stage.attachments.append(record)
             mujoco |= not apis.isdisjoint({"MjcSceneAPI", "MjcJointAPI"})
             drives |= any(api.startswith("PhysicsDriveAPI") for api in apis)
             if any(OUT_OF_SCOPE.search(a) for a in apis):
