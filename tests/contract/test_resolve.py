@@ -192,6 +192,12 @@ def test_joints_that_differ_by_a_suffix_are_matched_and_said(tmp_path: Path):
     assert "E106" in {d.code for d in contract.diagnostics}
 
 
+def test_a_number_that_an_importer_added_is_not_part_of_the_name(tmp_path: Path):
+    contract = loaded(tmp_path, ROBOT.replace('"left_knee"', '"left_knee_1"'))
+    assert contract.joint_names == JOINTS
+    assert contract.robot.joint_aliases == {"left_knee": "left_knee_1"}
+
+
 def test_joints_without_the_policys_suffix_are_matched_too(tmp_path: Path):
     pose = {".*_hip_joint": 0.1, ".*_knee_joint": -0.3}
     contract = loaded(tmp_path, scene__robot__init_state__joint_pos=pose)

@@ -19,7 +19,12 @@ def _append(name: str) -> str:
     return name if name.endswith(SUFFIX) else name + SUFFIX
 
 
-SPELLINGS: tuple[Callable[[str], str], ...] = (lambda name: name, _strip, _append)
+def _plain(name: str) -> str:
+    """Without the number that importers add where a link has the joint's name (`torso_1`)."""
+    return re.sub(r"_\d+$", "", name)
+
+
+SPELLINGS: tuple[Callable[[str], str], ...] = (lambda name: name, _strip, _append, _plain)
 """How a policy may spell a file's joint, the plainest first."""
 
 
@@ -27,7 +32,7 @@ def aliases_of_names(names: Sequence[str], file_names: Sequence[str], where: str
     """Policy name → file name, for names that the policy's source states; empty where all are equal."""
     for spell in SPELLINGS:
         spelled = {spell(name): name for name in file_names}
-        if all(name in spelled for name in names):
+        if len(spelled) == len(file_names) and all(name in spelled for name in names):
             return _said({name: spelled[name] for name in names}, where, found)
     known = {spell(name) for spell in SPELLINGS for name in file_names}
     missing = next((name for name in names if name not in known), names[0] if names else "")
