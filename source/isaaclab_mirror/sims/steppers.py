@@ -38,6 +38,8 @@ class Batch:
     qvel: Array
     """(env_count, nv)"""
     act: Array
+    only_qvel: Array | None = None
+    """qvel of a single environment, (nv,)."""
     contact_force: Array | None = None
     """(env_count, links, 3) net force on every link [N], where the stepper knows it; else the model's sensors say."""
 
@@ -45,6 +47,29 @@ class Batch:
     def env_count(self) -> int:
         """Number of environments."""
         return len(self.state)
+
+    def clear(self, rows: Any) -> None:
+        """Nothing of some environments but zeros."""
+        self.state[rows] = 0.0
+        for array in (self.time, self.act, self.warmstart, self.sensordata):
+            array[rows] = 0.0
+        if self.contact_force is not None:
+            self.contact_force[rows] = 0.0
+
+    def moment(self) -> tuple[Array, Array, Array]:
+        """Copies of what `put_back` needs beside the time."""
+        return self.qpos.copy(), self.qvel.copy(), self.act.copy() if self.act.size else self.act
+
+    def put_back(self, moment: tuple[Array, Array, Array]) -> None:
+        """As it was then; solvers start cold."""
+        self.qpos[:], self.qvel[:], self.act[:] = moment
+        self.warmstart[:] = 0.0
+
+    def slower_than(self, limit: float) -> bool:
+        """Whether all velocities are finite and below a limit [rad/s or m/s]."""
+        import numpy as np
+
+        return bool(np.abs(self.qvel).max(initial=0.0) < limit)  # nan is not
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -112,35 +137,38 @@ def thread_count(env_count: int, wanted: int | None) -> int:
 
 
 class SingleStepper:
-    """One environment: mj_step on its own data, all `count` steps in one call."""
+    """One environment: mj_step on its own data, all `count` steps in one call.
 
-    def __init__(self, model: Any, substeps: int) -> None:
-        """Makes the data."""
+    The batch's and the drives' arrays become views of that data: nothing is copied at a step.
+    """
+
+    def __init__(self, model: Any, substeps: int, batch: Batch, drives: Drives) -> None:
+        """Makes the data and lends it to batch and drives; `batch.state` is not kept."""
         import mujoco
 
-        self.data = mujoco.MjData(model)
-        self._substeps = substeps
-        self._kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
+        self.data = data = mujoco.MjData(model)
+        self._model, self._substeps, self._advance = model, substeps, mujoco.mj_step  # looked up once
+        data.ctrl[:] = drives.control[0]
+        batch.only_qvel = data.qvel
+        batch.qpos, batch.qvel, batch.act = data.qpos[None], data.qvel[None], data.act[None]
+        batch.warmstart, batch.sensordata = data.qacc_warmstart[None], data.sensordata[None]
+        drives.control = data.ctrl[None]
 
     def start(self, batch: Batch, rows: Any) -> None:
         """Nothing is carried but what is in the batch."""
         del rows
         import mujoco
 
-        mujoco.mj_resetData(batch.model, self.data)
+        kept, control, time_s = batch.moment(), self.data.ctrl.copy(), batch.time[0]
+        mujoco.mj_resetData(self._model, self.data)
+        batch.put_back(kept)
+        self.data.ctrl[:], self.data.time = control, time_s
 
     def step(self, batch: Batch, drives: Drives, count: int) -> None:
         """In place."""
-        import mujoco
-
         data = self.data
-        mujoco.mj_setState(batch.model, data, batch.state[0], self._kind)
-        data.ctrl[:] = drives.control[0]
-        data.qacc_warmstart[:] = batch.warmstart[0]
-        mujoco.mj_step(batch.model, data, nstep=count * self._substeps)
-        mujoco.mj_getState(batch.model, data, batch.state[0], self._kind)
-        batch.warmstart[0] = data.qacc_warmstart
-        batch.sensordata[0] = data.sensordata
+        self._advance(self._model, data, count * self._substeps)
+        batch.time[0] = data.time
 
     def close(self) -> None:
         """Nothing to give back."""
