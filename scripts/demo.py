@@ -1,4 +1,4 @@
-"""What `make demo` runs: a policy trained on PhysX, in PhysX and in MuJoCo, compared; then robots converted and drawn."""
+"""What `make demo` runs: a policy trained on PhysX, compared in both engines; then robots converted and drawn."""
 
 from __future__ import annotations
 
