@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from isaaclab_mirror.comparison.rows import Row, Validation
     from isaaclab_mirror.comparison.validation import Report
+    from isaaclab_mirror.formats.options import ReadOptions
 
 FIDELITIES = ("nominal", "physx", "emulate")
 BACKENDS = ("isaacsim", "ovphysx")
@@ -86,6 +87,8 @@ def _validate(args: argparse.Namespace, report: Report) -> Validation:
 
     stated = take_settings(args)
     read = conversion_options(args).read
+    if args.b is not None or args.round_trip is not None:
+        return _compare_files(args, read, report)
     options = ValidationOptions(
         read=read,
         fidelity=Fidelity(args.fidelity),
@@ -95,6 +98,17 @@ def _validate(args: argparse.Namespace, report: Report) -> Validation:
         groups=_groups(args.only),
     )
     return validate_apart(args.a, options, report)
+
+
+def _compare_files(args: argparse.Namespace, read: ReadOptions, report: Report) -> Validation:
+    from isaaclab_mirror.comparison.parity import validate_files, validate_round_trip
+    from isaaclab_mirror.diagnostics import InputError
+
+    if args.b is not None and args.round_trip is not None:
+        raise InputError("E091", "--round-trip", "there is a second file already", "leave one of them out")
+    if args.b is not None:
+        return validate_files(args.a, args.b, read, report=report)
+    return validate_round_trip(args.a, str(args.round_trip), read, report)
 
 
 def _groups(only: str | None) -> tuple[str, ...]:

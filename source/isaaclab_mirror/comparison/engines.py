@@ -11,8 +11,9 @@ from isaaclab_mirror.diagnostics import Diagnostic, InputError
 from isaaclab_mirror.formats.options import ReadOptions
 from isaaclab_mirror.physics.options import Fidelity
 from isaaclab_mirror.robot.model import Robot
+from isaaclab_mirror.sims.mujoco_facts import weighed
 from isaaclab_mirror.sims.mujoco_sim import MujocoSim
-from isaaclab_mirror.sims.robots import is_floating, load_robot
+from isaaclab_mirror.sims.robots import is_floating, load_robot, untouchable
 from isaaclab_mirror.sims.settings import SimSettings
 from isaaclab_mirror.sims.simulator import Simulator
 
@@ -57,6 +58,7 @@ class Engines:
         self.robot, found, _ = inspect_robot(file, read)
         self.diagnostics: tuple[Diagnostic, ...] = tuple(found)
         self._robots: dict[bool | None, Robot] = {read.fix_base: self.robot}
+        self._held: Robot | None = None
         self._open: tuple[Variant, Simulator, MujocoSim] | None = None
 
     def variant(self, settings: SimSettings, *, fix_base: bool | None = None) -> Variant:
@@ -68,6 +70,14 @@ class Engines:
             robot = load_robot(self.file, read)
             self._robots[fix_base] = _raised(robot) if fix_base else _untied(robot)
         return Variant(robot=self._robots[fix_base], read=read, settings=settings)
+
+    def held(self, settings: SimSettings) -> Variant:
+        """Base held in the air, nothing touching: what is left is joints and their drives."""
+        plain = self.variant(settings, fix_base=True)
+        if self._held is None:
+            with self.open_mujoco(plain) as sim:
+                self._held = untouchable(weighed(plain.robot, sim.robot))
+        return replace(plain, robot=self._held)
 
     def open(self, variant: Variant) -> tuple[Simulator, MujocoSim]:
         """Both engines on a variant; those of the variant before are closed."""

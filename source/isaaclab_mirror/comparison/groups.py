@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from isaaclab_mirror.comparison.engines import Engines, OpenPhysx, Variant, physx_in_process
+from isaaclab_mirror.comparison.engines import Engines, OpenPhysx, physx_in_process
 from isaaclab_mirror.comparison.excitation import joint_facts
 from isaaclab_mirror.comparison.motions import FALL_S, STEP_S, TRACK_S, Found, drive_tests, free_fall
 from isaaclab_mirror.comparison.rows import COLLISION, DYNAMIC, KINEMATIC
@@ -73,11 +73,11 @@ def _fall(engines: Engines, settings: SimSettings, _: ValidationOptions, progres
 
 
 def _swing(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
-    return swing_tests(engines, _held(engines, settings), progress)
+    return swing_tests(engines, engines.held(settings), progress)
 
 
 def _drives(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
-    return drive_tests(engines, _held(engines, settings), progress)
+    return drive_tests(engines, engines.held(settings), progress)
 
 
 def _stand(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
@@ -86,10 +86,6 @@ def _stand(engines: Engines, settings: SimSettings, _: ValidationOptions, progre
 
 def _slip(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
     return slip_tests(engines, engines.variant(settings), progress)
-
-
-def _held(engines: Engines, settings: SimSettings) -> Variant:
-    return engines.variant(settings, fix_base=True)
 
 
 ALL = (

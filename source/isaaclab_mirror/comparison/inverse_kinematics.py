@@ -27,7 +27,7 @@ def ik_row(two: Two, facts: JointFacts, limit: float, iterations: int = 60) -> R
         return Skipped(name=name, reason="no link moves with the joints")
     goal, seed = (random_configurations(facts, 2, seed)[1] for seed in (11, 12))
     seed = goal + 0.3 * (seed - goal)  # within reach of a descent
-    put(two.b, facts.names, goal, np.zeros_like(goal), None)
+    put(two.b, facts.names, goal, np.zeros_like(goal), _base(two))
     state, column = two.b.read(), two.b.link_names.index(link)
     target = (state.link_pos_w[0, column], state.link_quat_wxyz[0, column])
     ends: list[Array] = []
@@ -39,6 +39,13 @@ def ik_row(two: Two, facts: JointFacts, limit: float, iterations: int = 60) -> R
     value, where = worst(two.joints, np.abs(ends[0] - ends[1]))
     note = f"{link}, {iterations} steps from one seed; ends {max(misses):.1e} m from the target"
     return Row(name=name, value=value, limit=limit, unit="rad or m", code=KINEMATIC, where=where, note=note)
+
+
+def _base(two: Two) -> tuple[Array, Array] | None:
+    """A floating base level at the origin; a fixed one where it is."""
+    import numpy as np
+
+    return None if two.a.fixed_base or two.b.fixed_base else (np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
 
 
 def _tool(two: Two, facts: JointFacts) -> str | None:
@@ -73,7 +80,7 @@ def _solve(
     columns = two.generalized(sim)[-len(two.joints) :]
     zero = np.zeros_like(q)
     for _ in range(iterations):
-        put(sim, two.joints, q, zero, None)
+        put(sim, two.joints, q, zero, _base(two))
         state = sim.read()
         away = target[0] - state.link_pos_w[0, column]
         now = state.link_quat_wxyz[0, column]

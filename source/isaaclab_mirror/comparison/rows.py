@@ -39,6 +39,8 @@ class Row:
     """Whether the standard's section 5 asks for it; else the figure is reported, and a failure warns."""
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
     """The value of each joint, where there is one each."""
+    hint: str = ""
+    """What to do where it failed; empty: what its code says."""
 
     @property
     def passed(self) -> bool:
@@ -62,7 +64,11 @@ class Row:
         found = f"{self.value:.3g}" if math.isfinite(self.value) else "not measured"
         message = f"{self.name}: {found} {self.unit}{at}, limit {self.limit:.3g} {self.unit}".replace("  ", " ")
         return Diagnostic(
-            self.code, severity, where, message + (f" ({self.note})" if self.note else ""), HINTS[self.code]
+            self.code,
+            severity,
+            where,
+            message + (f" ({self.note})" if self.note else ""),
+            self.hint or HINTS[self.code],
         )
 
 

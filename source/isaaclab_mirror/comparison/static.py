@@ -45,7 +45,7 @@ def static_rows(
     expected_missing: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> tuple[list[Row], list[Skipped]]:
-    """All static rows; `expected_missing` joints that one side cannot have are no failure."""
+    """All static rows; joints and links `expected_missing` on one side are no failure."""
     limits = limits or StaticLimits()
     rows = [structure_row(two, titles, expected_missing), *_mass_rows(two, limits)]
     skipped: list[Skipped] = []
@@ -70,8 +70,8 @@ def structure_row(two: Two, titles: tuple[str, str], expected: Sequence[str] = (
     odd = [
         *(f"joint {n} only in {titles[0]}" for n in a.joint_names if n not in b.joint_names and n not in expected),
         *(f"joint {n} only in {titles[1]}" for n in b.joint_names if n not in a.joint_names and n not in expected),
-        *(f"link {n} only in {titles[0]}" for n in a.link_names if n not in b.link_names),
-        *(f"link {n} only in {titles[1]}" for n in b.link_names if n not in a.link_names),
+        *(f"link {n} only in {titles[0]}" for n in a.link_names if n not in b.link_names and n not in expected),
+        *(f"link {n} only in {titles[1]}" for n in b.link_names if n not in a.link_names and n not in expected),
     ]
     if a.fixed_base != b.fixed_base:
         odd.append(f"the base is fixed in {titles[0] if a.fixed_base else titles[1]} alone")

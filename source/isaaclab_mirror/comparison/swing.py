@@ -16,6 +16,7 @@ from isaaclab_mirror.comparison.metrics import failure_note, joint_peak
 from isaaclab_mirror.comparison.motions import Found
 from isaaclab_mirror.comparison.recording import Trial, run_pair
 from isaaclab_mirror.comparison.rows import DYNAMIC, Row
+from isaaclab_mirror.comparison.ties import looped_axes
 from isaaclab_mirror.robot.joints import Axis, AxisKind
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.sims.mujoco_sim import MujocoSim
@@ -77,7 +78,7 @@ def _pendulums(robot: Robot, sim: MujocoSim, facts: JointFacts) -> list[Pendulum
     import numpy as np
 
     found: list[Pendulum] = []
-    looped = _looped(robot)
+    looped = looped_axes(robot)
     for axis in robot.axes():
         if axis.kind is not AxisKind.HINGE or axis.name in looped:
             continue
@@ -133,24 +134,6 @@ def _axis_w(robot: Robot, sim: MujocoSim, axis: Axis, column: int) -> Array:
     child = next(joint.child for joint in robot.joints if axis in joint.axes)
     jacobian = sim.jacobian(child)[0]
     return jacobian[3:, jacobian.shape[1] - len(sim.joint_names) + column]
-
-
-def _looped(robot: Robot) -> set[str]:
-    """Axes that a closed loop holds: one of its ends moves with them, the other does not."""
-    parents = {joint.child: joint.parent for joint in robot.joints}
-    held: set[str] = set()
-    for loop in robot.loops:
-        chains = [_ancestors(link, parents) for link in (loop.link0, loop.link1)]
-        held |= chains[0] ^ chains[1]
-    return {axis.name for joint in robot.joints if joint.child in held for axis in joint.axes}
-
-
-def _ancestors(link: str | None, parents: dict[str, str | None]) -> set[str]:
-    chain: set[str] = set()
-    while link is not None and link not in chain:
-        chain.add(link)
-        link = parents.get(link)
-    return chain
 
 
 def _swing(

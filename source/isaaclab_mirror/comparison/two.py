@@ -55,8 +55,9 @@ def spread(names: Sequence[str], count: int) -> tuple[str, ...]:
 def put(
     sim: Simulator, names: Sequence[str], position: Array, velocity: Array, base: tuple[Array, Array] | None
 ) -> None:
-    """A configuration in every environment, the base at its own place."""
+    """A configuration in every environment; a floating base at the origin."""
     joints = dict(zip(names, position.tolist(), strict=True))
     speeds = dict(zip(names, velocity.tolist(), strict=True))
     quat, twist = base if base is not None else (None, None)
-    sim.reset(Start(joint_pos=joints, joint_vel=speeds, root_quat_wxyz=quat, root_ang_vel_w=twist))
+    place = None if base is None else (0.0, 0.0, 0.0)
+    sim.reset(Start(joint_pos=joints, joint_vel=speeds, root_pos_w=place, root_quat_wxyz=quat, root_ang_vel_w=twist))

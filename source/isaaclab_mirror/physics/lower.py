@@ -12,6 +12,8 @@ from isaaclab_mirror.physics.drives import drive_actuator, step_damping, substep
 from isaaclab_mirror.physics.dynamics import effective_inertias
 from isaaclab_mirror.physics.equalities import lower_loop, lower_mimic, sited_loops
 from isaaclab_mirror.physics.filtering import across_slides, corrections, masks
+from isaaclab_mirror.physics.friction import measured_friction
+from isaaclab_mirror.physics.gravity_load import gravity_softening
 from isaaclab_mirror.physics.limits import measured_limit, written_range
 from isaaclab_mirror.physics.lowered import Engine, Lowered, LoweredAxis, LoweredContact, LoweredPair, floats
 from isaaclab_mirror.physics.options import LoweringOptions
@@ -117,6 +119,9 @@ def _axis(
     solref, solimp = floats(own.get("solref_limit")), floats(own.get("solimp_limit"))
     if options.fidelity is opt.Fidelity.PHYSX and solref is None and span is not None:
         solref, solimp = measured_limit(step_s)
+    friction_ref, friction_imp = floats(own.get("solref_friction")), floats(own.get("solimp_friction"))
+    if options.fidelity is opt.Fidelity.PHYSX and friction_ref is None and friction:
+        friction_ref, friction_imp = measured_friction(step_s)
     efforts = [d.max_effort for d in axis.drives if d.max_effort is not None]
     return LoweredAxis(
         name=axis.name,
@@ -135,8 +140,8 @@ def _axis(
         actuator_gravcomp=bool(own.get("actuator_gravcomp", False)),
         solref_limit=solref,
         solimp_limit=solimp,
-        solref_friction=floats(own.get("solref_friction")),
-        solimp_friction=floats(own.get("solimp_friction")),
+        solref_friction=friction_ref,
+        solimp_friction=friction_imp,
         springdamper=floats(own.get("springdamper")),  # type: ignore[arg-type]
     )
 
@@ -219,8 +224,10 @@ def _actuators(
     inertias: Mapping[str, float] | None = None
     iterations, pgs = robot.scene.position_iterations or 4, robot.scene.solver == "PGS"
     legs: Mapping[str, float] = {}
-    if options.fidelity is opt.Fidelity.PHYSX and robot.dialect != "mujoco":
+    arms: Mapping[str, float] = {}
+    if options.fidelity is opt.Fidelity.PHYSX and robot.dialect != "mujoco" and not pgs:
         legs = leg_inertias(robot)
+        arms = gravity_softening(robot, substep_s=step_s * options.substeps / iterations)
     for axis in robot.axes():
         if axis.name in driven or (robot.actuators and robot.dialect == "mujoco"):
             continue
@@ -244,7 +251,8 @@ def _actuators(
                 whole_s = step_s * options.substeps
                 law = substep_damping if options.substeps > 1 else step_damping
                 damping = law(drive, step_s=whole_s, iterations=1 if pgs else iterations)
-                if axis.name in legs and drive.stiffness and not pgs:
+                inertia *= arms.get(axis.name, 1.0)
+                if axis.name in legs and drive.stiffness:
                     soft = softening(
                         drive,
                         substep_s=whole_s / iterations,
@@ -254,6 +262,8 @@ def _actuators(
                     lowered = True
             if lowered:
                 fidelity.approximated("drives", "of legs: gains lowered, PhysX's give way under the ground's load")
+            elif axis.name in arms:
+                fidelity.approximated("drives", "of arms: gains scaled, PhysX's give way under gravity's load")
             elif drive.type is not DriveType.ACCELERATION:
                 fidelity.kept("drives")
             if drive.target_velocity and drive.stiffness:

@@ -24,7 +24,9 @@ def draw_pairs(pairs: Sequence[Pair], folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError("E036", folder, f"the folder of plots cannot be made: {error.strerror}", "choose another") from error
+        raise InputError(
+            "E036", folder, f"the folder of plots cannot be made: {error.strerror}", "choose another"
+        ) from error
     return [_draw(pair, folder) for pair in pairs]
 
 

@@ -27,12 +27,11 @@ class Dynamics:
         self._data = mujoco.MjData(robot.model)
         base = np.arange(robot.root_dof, robot.root_dof + 6) if robot.floating else np.arange(0)
         self._dofs = np.concatenate([base, robot.joints.dof]).astype(np.intp)
-        self._root_com = np.array(robot.model.body_ipos[robot.bodies[0]])
 
     @property
     def root_com(self) -> Array:
         """The root link's centre of mass in its own frame [m]."""
-        return self._root_com
+        return self._robot.model.body_ipos[self._robot.bodies[0]]
 
     def links(self, qpos: Array, qvel: Array) -> LinkStates:
         """Every link's pose and velocity."""
@@ -78,7 +77,7 @@ class Dynamics:
         if self._robot.floating:
             first, dof = self._robot.root_qpos, self._robot.root_dof
             quat = qpos[:, first + 3 : first + 7]
-            arm = batched.rotate(quat, np.broadcast_to(self._root_com, (n, 3)))
+            arm = batched.rotate(quat, np.broadcast_to(self.root_com, (n, 3)))
             omega = batched.rotate(quat, qvel[:, dof + 3 : dof + 6])
             change[:, :3, 3:6] = batched.skew(arm)
             change[:, 3:6, 3:6] = np.swapaxes(batched.matrices(quat), -1, -2)

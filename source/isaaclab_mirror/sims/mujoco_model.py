@@ -134,7 +134,10 @@ def lowered_robot(robot: Robot, fidelity: Fidelity, settings: SimSettings, *, vi
     )
     robot = replace(robot, scene=scene)
     if not visuals:
-        geoms = tuple(replace(geom, material=None) for geom in robot.geoms if geom.collision is not None)
+        wrapped = {point.target for tendon in robot.tendons for point in tendon.path if point.kind == "geom"}
+        geoms = tuple(
+            replace(geom, material=None) for geom in robot.geoms if geom.collision is not None or geom.name in wrapped
+        )
         robot = replace(robot, geoms=geoms, materials=(), textures=())
     if settings.ground is not None:
         robot = with_ground(robot, settings.ground.height_m, settings.ground.material)

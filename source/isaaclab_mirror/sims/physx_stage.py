@@ -22,7 +22,7 @@ from isaaclab_mirror.robot.joints import JointType
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.rotations import Quat, Vec3, quat_conjugate, rotate
 from isaaclab_mirror.sims.physx_overrides import define_material, put_robot
-from isaaclab_mirror.sims.robots import LOCKED, home_positions
+from isaaclab_mirror.sims.robots import LOCKED, UNTOUCHABLE, home_positions
 from isaaclab_mirror.sims.settings import Ground, SimSettings
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _put_joints(stage: Usd.Stage, robot: Robot, metres: float) -> None:
 
 
 def _lock_joints(stage: Usd.Stage, robot: Robot) -> None:
-    """Joints that the model has rigid (`robots.locked`) become fixed joints, and then no collider touches."""
+    """Joints that the model has rigid (`robots.locked`) become fixed; of an untouchable robot no collider acts."""
     from pxr import UsdPhysics
 
     paths = [str(path) for joint in robot.joints for path in joint.extras.get(LOCKED, ())]  # type: ignore[attr-defined]
@@ -233,7 +233,7 @@ def _lock_joints(stage: Usd.Stage, robot: Robot) -> None:
             if api.startswith(ACTING):
                 prim.RemoveAppliedSchema(api)
         prim.SetTypeName("PhysicsFixedJoint")
-    if any(LOCKED in joint.extras for joint in robot.joints):
+    if UNTOUCHABLE in robot.extras:
         for prim in stage.Traverse():
             if prim.HasAPI(UsdPhysics.CollisionAPI) and not prim.GetName().startswith(OURS):
                 UsdPhysics.CollisionAPI(prim).GetCollisionEnabledAttr().Set(False)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOCKED",
+    "UNTOUCHABLE",
     "DriveTable",
     "axis_names",
     "drive_of",
@@ -155,15 +156,27 @@ def locked(robot: Robot, free: Collection[str]) -> Robot:
     ]
     kept = {axis.name for joint in joints for axis in joint.axes}
     return replace(
-        robot,
+        untouchable(robot),
         joints=tuple(joints),
-        geoms=tuple(replace(geom, collision=None) for geom in robot.geoms),
         actuators=tuple(a for a in robot.actuators if a.target in kept),
         mimics=(),
         tendons=(),
         keyframes=(),
         sensors=(),
+    )
+
+
+UNTOUCHABLE = "isaaclab_mirror:untouchable"
+"""In a robot's extras: nothing in its stage collides."""
+
+
+def untouchable(robot: Robot) -> Robot:
+    """The robot with nothing touching: PhysX is told so too. Links whose mass only their geoms tell lose it."""
+    return replace(
+        robot,
+        geoms=tuple(replace(geom, collision=None) for geom in robot.geoms),
         collision_filter=CollisionFilter(),
+        extras={**robot.extras, UNTOUCHABLE: True},
     )
 
 
