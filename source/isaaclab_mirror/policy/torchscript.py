@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,9 @@ def open_torchscript(file: Path) -> Network:
     _refuse_outreach(file)
     torch = import_torch(file)
     try:
-        module = torch.jit.load(str(file), map_location="cpu").eval()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch would rather have everyone export anew
+            module = torch.jit.load(str(file), map_location="cpu").eval()
     except (RuntimeError, ValueError, OSError) as error:
         raise InputError("E130", file, f"no TorchScript that loads: {' '.join(str(error).split())[:200]}") from None
     single = TorchScriptNetwork(module, file)
