@@ -86,3 +86,35 @@ def test_an_imu_is_a_gyroscope_and_an_accelerometer_at_a_site(usda: Usda):
 def test_a_contact_sensor_is_read(usda: Usda):
     made = usda.read(lone(cube(), prim("IsaacContactSensor", "touch"))).robot
     assert [s.type for s in made.sensors] == [SensorType.CONTACT]
+
+
+def test_a_contact_sensor_is_a_touch_sensor_that_weighs_what_rests_on_it(usda: Usda):
+    import mujoco
+
+    ground = prim("Plane", "ground", 'uniform token axis = "Z"', apis=("PhysicsCollisionAPI",))
+    text = stage(
+        robot(
+            body("box", cube(), "float physics:mass = 2", prim("IsaacContactSensor", "feel"), at=(0, 0, 0.1)),
+            ground,
+            apis=(),
+        )
+    )
+    made = usda.convert(text)
+    data = made.poses()
+    for _ in range(1000):
+        mujoco.mj_step(made.model, data)
+    assert data.sensor("feel_touch").data[0] == pytest.approx(2 * 9.81, rel=1e-3)
+    assert made.result.fidelity.row("sensors").approximated == 1
+
+
+@pytest.mark.parametrize(
+    ("type_name", "apis"), [("Lidar", ()), ("OmniLidar", ()), ("Camera", ("IsaacRtxLidarSensorAPI",))]
+)
+def test_a_lidar_of_every_era_is_read_and_counted_as_lost(usda: Usda, type_name: str, apis: tuple[str, ...]):
+    made = usda.convert(lone(cube(), prim(type_name, "scan", apis=apis)))
+    assert made.result.fidelity.row("sensors").lost == 1
+    assert made.model.ncam == 0
+
+
+def test_an_isaac_prim_that_nobody_knows_is_named(usda: Usda):
+    assert "IsaacFutureSensor is not read" in usda.read(lone(cube(), prim("IsaacFutureSensor", "x"))).said("E018")

@@ -34,6 +34,8 @@ DEFAULT_SITE_M = 0.005
 """MuJoCo's default size of a site."""
 SMALLEST_MOMENT = 1e-14
 """[kg·m²] MuJoCo refuses moments below mjMINVAL, 1e-15."""
+WHOLE_LINK_M = 10.0
+"""Radius in which a touch sensor listens that states none: it hears its own link alone, wherever that is touched."""
 FLAT = 1e-4
 """Half thickness [m] of the box that stands for a flat collision mesh."""
 
@@ -263,6 +265,16 @@ class BodyWriter:
             fovy = math.degrees(2 * math.atan2(vertical / 2, focal)) if focal > 0 else 45.0
             body.add_camera(name=sensor.name, pos=pos, quat=quat, fovy=fovy)
             self.fidelity.kept("cameras")
+            return
+        if sensor.type is SensorType.CONTACT:
+            radius = float(sensor.properties.get("radius_m", WHOLE_LINK_M))  # type: ignore[arg-type]
+            site = body.add_site(name=sensor.name, pos=pos, quat=quat, size=[radius] * 3, group=4)
+            site.rgba = [0.0, 0.0, 0.0, 0.0]
+            made = self.spec.add_sensor(
+                name=f"{sensor.name}_touch", type=mujoco.mjtSensor.mjSENS_TOUCH, objtype=mujoco.mjtObj.mjOBJ_SITE
+            )
+            made.objname = sensor.name
+            self.fidelity.approximated("sensors", "a contact sensor as MuJoCo's touch: the sum of normal forces")
             return
         if sensor.type is not SensorType.IMU:
             self.fidelity.lost("sensors", f"a {sensor.type} sensor has no MJCF counterpart")

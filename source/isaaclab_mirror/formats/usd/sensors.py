@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from isaaclab_mirror.formats.usd.geoms import GeomReader
 from isaaclab_mirror.formats.usd.stage import Record, UsdRobotStage
-from isaaclab_mirror.formats.usd.values import authored, real
+from isaaclab_mirror.formats.usd.values import authored, number, real
 from isaaclab_mirror.robot.geometry import Sphere
 from isaaclab_mirror.robot.sensors import Sensor, SensorType, Site
 from isaaclab_mirror.rotations import Pose
@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 ISAAC_SENSORS = {
     "IsaacImuSensor": SensorType.IMU,
     "IsaacContactSensor": SensorType.CONTACT,
-    "IsaacRtxLidarSensorAPI": SensorType.LIDAR,
     "IsaacLightBeamSensor": SensorType.LIDAR,
+    "Lidar": SensorType.LIDAR,
+    "OmniLidar": SensorType.LIDAR,
+    "OmniRadar": SensorType.LIDAR,
 }
+"""Types of prims; an RTX lidar of Isaac Sim 4 is a camera with a schema."""
+RTX_APIS = frozenset({"IsaacRtxLidarSensorAPI", "IsaacRtxRadarSensorAPI"})
 
 
 def read_site(reader: GeomReader, record: Record, links: Mapping[Sdf.Path, str]) -> Site:
@@ -48,6 +52,9 @@ def read_sensors(stage: UsdRobotStage, links: Mapping[Sdf.Path, str]) -> list[Se
         if record.body is None or record.body not in links:
             continue
         prim = record.prim
+        if not RTX_APIS.isdisjoint(record.apis):
+            result.append(_plain(stage, record, SensorType.LIDAR, links[record.body]))
+            continue
         # USD states apertures and focal length in tenths of a stage unit.
         tenth = stage.metres / 10
         result.append(
@@ -66,20 +73,25 @@ def read_sensors(stage: UsdRobotStage, links: Mapping[Sdf.Path, str]) -> list[Se
         )
     for type_name, records in stage.others.items():
         kind = ISAAC_SENSORS.get(type_name)
-        if kind is None:
-            continue
-        result += [
-            Sensor(
-                name=record.path.name,
-                type=kind,
-                link=links[record.body],
-                pose=_relative(stage, record),
-                source=stage.source(record.prim),
-            )
-            for record in records
-            if record.body is not None and record.body in links
-        ]
+        for record in records:
+            if kind is not None and record.body is not None and record.body in links:
+                result.append(_plain(stage, record, kind, links[record.body]))
+            elif kind is None and type_name.startswith("Isaac"):
+                stage.found.info("E018", stage.source(record.prim), f"{type_name} is not read: left out")
     return result
+
+
+def _plain(stage: UsdRobotStage, record: Record, kind: SensorType, link: str) -> Sensor:
+    """A sensor of which the place counts, and of a contact sensor the radius in which it listens."""
+    radius = number(record.prim, "radius", stage.file)
+    return Sensor(
+        name=record.path.name,
+        type=kind,
+        link=link,
+        pose=_relative(stage, record),
+        properties={"radius_m": radius * stage.metres} if radius is not None and radius > 0.0 else {},
+        source=stage.source(record.prim),
+    )
 
 
 def _relative(stage: UsdRobotStage, record: Record) -> Pose:

@@ -332,7 +332,19 @@ JOINTS = frozenset(
         "PhysxPhysicsRackAndPinionJoint",
     }
 )
-COLLECTED = frozenset({"PhysicsCollisionGroup", "Camera", "MjcActuator", "MjcTendon", "MjcKeyframe", "Material"})
+COLLECTED = frozenset(
+    {
+        "PhysicsCollisionGroup",
+        "Camera",
+        "Lidar",
+        "OmniLidar",
+        "OmniRadar",
+        "MjcActuator",
+        "MjcTendon",
+        "MjcKeyframe",
+        "Material",
+    }
+)
 
 
 def _walk(stage: UsdRobotStage) -> None:
