@@ -193,7 +193,8 @@ def test_joints_that_differ_by_a_suffix_are_matched_and_said(tmp_path: Path):
 
 
 def test_a_number_that_an_importer_added_is_not_part_of_the_name(tmp_path: Path):
-    contract = loaded(tmp_path, ROBOT.replace('"left_knee"', '"left_knee_1"'))
+    pose = {".*_hip": 0.1, "left_knee": -0.3, "right_knee": -0.3}
+    contract = loaded(tmp_path, ROBOT.replace('"left_knee"', '"left_knee_1"'), scene__robot__init_state__joint_pos=pose)
     assert contract.joint_names == JOINTS
     assert contract.robot.joint_aliases == {"left_knee": "left_knee_1"}
 
