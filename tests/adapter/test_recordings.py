@@ -75,7 +75,6 @@ def efforts(recorded: Recording, adapter: Adapter, step: int) -> list[Any]:
     for substep in range(recorded.meta["decimation"]):
         state = recorded.state(step, substep - 1 if substep else None)
         adapter.apply(state)
-        adapter.motors.compute(telemetry=True)
         found.append(adapter.world.applied_effort.copy())
     return found
 
@@ -84,6 +83,7 @@ def efforts(recorded: Recording, adapter: Adapter, step: int) -> list[Any]:
 def test_every_effort_of_every_physics_step_is_isaac_labs_to_the_bit(task: str, shared: Path):
     recorded = recording(task, shared)
     adapter = recorded.adapter(scene=NoWrench())
+    adapter.measure_efforts()
     adapter.reset(recorded.state(0))
     for step in range(recorded.steps):
         adapter.process(recorded.arrays["action"][step])

@@ -74,6 +74,7 @@ def processed(recorded: Recording, adapter: Adapter, steps: int = STEPS) -> floa
 
 def applied(recorded: Recording, adapter: Adapter, *, hold: bool = False) -> float:
     """Largest error of the efforts over all physics steps; `hold`: computed once per policy step."""
+    adapter.measure_efforts()
     adapter.reset(recorded.state(0))
     worst = 0.0
     for step in range(STEPS):
@@ -81,7 +82,6 @@ def applied(recorded: Recording, adapter: Adapter, *, hold: bool = False) -> flo
         for substep in range(recorded.meta["decimation"]):
             if substep == 0 or not hold:
                 adapter.apply(recorded.state(step, substep - 1 if substep else None))
-                adapter.motors.compute(telemetry=True)
             theirs = recorded.arrays["sub_applied_effort"][step, :, substep]
             worst = max(worst, float(np.abs(adapter.world.applied_effort - theirs).max()))
     return worst

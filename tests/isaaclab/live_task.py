@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+MOTORS = ("ideal_pd", "delayed_pd", "remotized_pd", "net_mlp", "net_lstm")
+
 
 class Far:
     """The largest difference of each thing compared, and how large the thing itself is."""
@@ -140,7 +142,7 @@ def contract_of(env: Any, robot_file: Path) -> Any:
     from isaaclab_mirror.contract.robot_file import load_robot_file
 
     with tempfile.TemporaryDirectory() as folder:
-        dump_yaml(os.path.join(folder, "params", "env.yaml"), env.cfg)
+        dump_yaml(str(Path(folder) / "params" / "env.yaml"), env.cfg)
         contract = load_contract(folder, resolve=False)
     contract = replace(contract, robot=replace(contract.robot, variants={}))
     contract = resolve_contract(contract, load_robot_file(robot_file, contract.robot))
@@ -184,7 +186,6 @@ class Beside:
     def written(self, commands: Any, *_: Any) -> None:
         """Its actuators have computed."""
         adapter, actuators = self.adapter, self.robot.actuators
-        adapter.motors.compute(telemetry=True)
         self.far("applied effort", adapter.world.applied_effort, numbers(actuators.applied_effort))
         target = actuators.target_command
         self.far("position target", commands.position, numbers(target.position))
@@ -246,7 +247,8 @@ def main() -> None:
     parser.add_argument("--robot", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--action-scale", type=float, default=1.0)
-    parser.add_argument("--motors", choices=("ideal_pd", "delayed_pd", "remotized_pd"), default=None)
+    parser.add_argument("--motors", choices=MOTORS, default=None)
+    parser.add_argument("--ik", choices=("pose_abs", "pose_rel", "position_rel"), default=None)
     os.environ["ISAACSIM_ASSET_ROOT"] = str(parser.parse_known_args()[0].assets)
     start_warp_on_the_cpu()
     from isaaclab.app import add_launcher_args, launch_simulation
@@ -263,6 +265,8 @@ def main() -> None:
     cfg.scene.num_envs, cfg.sim.device, cfg.seed = 2, "cpu", 42
     if args.motors:
         change_motors(cfg, args.motors)
+    if args.ik:
+        change_to_ik(cfg, args.ik)
     far = Far()
     with launch_simulation(cfg, args):
         env = gymnasium.make(args.task, cfg=cfg).unwrapped
@@ -276,9 +280,10 @@ def main() -> None:
             env_count=2,
             scene=live_scene(env),
         )
+        adapter.measure_efforts()
         beside = Beside(env, adapter, far)
         env.reset(seed=42)
-        adapter.reset(state_of(env))
+        adapter.reset(state_of(env), by_hand=True)
         generator = torch.Generator().manual_seed(0)
         for step in range(args.steps + 1):
             beside.hold_commands()
@@ -292,7 +297,9 @@ def main() -> None:
             with torch.inference_mode():
                 env.step(action)
             beside.stepping = False
-            processed = [numbers(env.action_manager.get_term(n).processed_actions) for n in env.action_manager.active_terms]
+            processed = [
+                numbers(env.action_manager.get_term(n).processed_actions) for n in env.action_manager.active_terms
+            ]
             far("processed action", adapter.actions.processed, np.concatenate(processed, axis=-1))
             world = adapter.world
             far("episode steps", world.episode_steps, numbers(env.episode_length_buf))
@@ -311,19 +318,85 @@ def main() -> None:
 
 def change_motors(cfg: Any, kind: str) -> None:
     """The robot's legs with another of Isaac Lab's motor classes, run by the classes themselves."""
-    from isaaclab.actuators import DelayedPDActuatorCfg, IdealPDActuatorCfg, RemotizedPDActuatorCfg
+    from isaaclab.actuators import (
+        ActuatorNetLSTMCfg,
+        ActuatorNetMLPCfg,
+        DelayedPDActuatorCfg,
+        IdealPDActuatorCfg,
+        RemotizedPDActuatorCfg,
+    )
 
+    motor: dict[str, Any] = {"joint_names_expr": [".*"], "actuator_effort_limit": 12.0, "actuator_velocity_limit": 30.0}
+    motor |= {"saturation_effort": 15.0}
     common: dict[str, Any] = {"joint_names_expr": [".*"], "stiffness": 25.0, "damping": 0.5}
     common |= {"actuator_effort_limit": 12.0, "actuator_velocity_limit": 30.0}
     made = {
         "ideal_pd": lambda: IdealPDActuatorCfg(**common),
         "delayed_pd": lambda: DelayedPDActuatorCfg(**common, min_delay=0, max_delay=4),
         "remotized_pd": lambda: RemotizedPDActuatorCfg(
-            **common, min_delay=0, max_delay=2, joint_parameter_lookup=[[-2.0, 1.0, 3.0], [0.0, 1.0, 9.0], [2.0, 1.0, 5.0]]
+            **common,
+            min_delay=0,
+            max_delay=2,
+            joint_parameter_lookup=[[-2.0, 1.0, 3.0], [0.0, 1.0, 9.0], [2.0, 1.0, 5.0]],
         ),
+        "net_mlp": lambda: ActuatorNetMLPCfg(
+            **motor,
+            network_file=save_network(kind),
+            pos_scale=-1.0,
+            vel_scale=0.05,
+            torque_scale=40.0,
+            input_order="pos_vel",
+            input_idx=[0, 2, 4],
+        ),
+        "net_lstm": lambda: ActuatorNetLSTMCfg(**motor, network_file=save_network(kind)),
     }
     cfg.sim.use_newton_actuators = False
     cfg.scene.robot.actuators = {"legs": made[kind]()}
+
+
+def save_network(kind: str) -> str:
+    """A small random network as TorchScript, of the structure that Isaac Lab's published ones have."""
+    import torch
+
+    torch.manual_seed(3)
+
+    class Recurrent(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm = torch.nn.LSTM(2, 8, 2, batch_first=True)
+            self.fc = torch.nn.Linear(8, 1)
+
+        def forward(self, x: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor]) -> Any:
+            y, state = self.lstm(x, state)
+            return 20.0 * self.fc(y[:, -1]), state
+
+    layers = (torch.nn.Linear(6, 8), torch.nn.Softsign(), torch.nn.Linear(8, 1))
+    network = Recurrent() if kind == "net_lstm" else torch.nn.Sequential(*layers)
+    if kind == "net_lstm":
+        state = (torch.zeros(2, 1, 8), torch.zeros(2, 1, 8))
+        script = torch.jit.trace(network.eval(), (torch.zeros(1, 1, 2), state))
+    else:
+        script = torch.jit.script(network.eval())
+    path = Path(tempfile.mkdtemp()) / f"{kind}.pt"
+    script.save(str(path))
+    return str(path)
+
+
+def change_to_ik(cfg: Any, kind: str) -> None:
+    """The arm moved by differential inverse kinematics, of a frame off the hand's origin."""
+    from isaaclab.controllers import DifferentialIKControllerCfg
+    from isaaclab.envs.mdp.actions.actions_cfg import DifferentialInverseKinematicsActionCfg
+
+    command, _, mode = kind.partition("_")
+    controller = DifferentialIKControllerCfg(command_type=command, use_relative_mode=mode == "rel", ik_method="dls")
+    cfg.actions.arm_action = DifferentialInverseKinematicsActionCfg(
+        asset_name="robot",
+        joint_names=["panda_joint.*"],
+        body_name="panda_hand",
+        controller=controller,
+        scale=0.5,
+        body_offset=DifferentialInverseKinematicsActionCfg.OffsetCfg(pos=(0.03, 0.0, 0.107), rot=(0.0, 0.6, 0.0, 0.8)),
+    )
 
 
 def follow_lags(env: Any, adapter: Any) -> None:

@@ -146,6 +146,10 @@ class Adapter:
         measured = {"effort", "contacts", "joint_acc"}
         return self.actions.reads_state or bool(self.motors.explicit) or bool(self._needs & measured)
 
+    def measure_efforts(self) -> None:
+        """From now on, `world.applied_effort` is computed for implicit motors too: what Isaac Lab reports of them."""
+        self._needs.add("effort")
+
     def draw_start(self, env_ids: Sequence[int] | Array | None = None) -> Start:
         """The task's reset events for the robot, joints by name."""
         return self.draw_starts(env_ids)[self.contract.robot.name]
@@ -160,8 +164,12 @@ class Adapter:
         rows = np.asarray(env_ids)
         return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(int)
 
-    def reset(self, state: State, env_ids: Sequence[int] | Array | None = None) -> None:
-        """After the simulator was reset: begin new episodes in these environments (all, where None)."""
+    def reset(self, state: State, env_ids: Sequence[int] | Array | None = None, *, by_hand: bool = False) -> None:
+        """After the simulator was reset: begin new episodes in these environments (all, where None).
+
+        `by_hand`: as `env.reset()` does, which runs the motors once (delays and networks remember it); a reset within
+        `env.step()` does not.
+        """
         rows = self._rows(env_ids)
         world = self.world
         world.update(state)
@@ -183,6 +191,10 @@ class Adapter:
             before, after = before.copy(), after.copy()
             before[rows] = after[rows] = state.joint_vel[rows]
             world.speeds = (before, after, elapsed_s)
+        if by_hand:
+            self._told = False
+            self.motors.take(self.actions.targets)
+            self.motors.compute(telemetry=False)
 
     def process(self, action: Array) -> None:
         """Take the policy's action, (env_count, action_size), once per policy step."""

@@ -7,7 +7,8 @@ once. A file whose structure is not a plain MLP or LSTM is refused.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,26 +122,56 @@ def read_network(group: ActuatorGroup) -> tuple[Weights, str, float]:
         raise InputError("E123", path, f"no TorchScript network: {str(error).splitlines()[0]}") from None
     tensors: dict[str, Any] = dict(script.state_dict())
     weights: dict[str, Array] = {name: tensor.detach().numpy().astype(F32) for name, tensor in tensors.items()}
-    code = _code_of(script)
-    return weights, next((name for name in ACTIVATIONS if name in code), "softsign"), _scale_of(script, weights)
+    try:
+        with torch.no_grad():
+            if any(name.endswith("weight_ih_l0") for name in weights):
+                return weights, "tanh", _scale_of(torch, script, weights)
+            return weights, _activation_of(torch, script, weights), 1.0
+    except (RuntimeError, ValueError, KeyError, IndexError, TypeError, StopIteration):
+        raise InputError("E123", path, NOT_PLAIN, "write it as an @actuator in a file given with --plugin") from None
 
 
-def _code_of(script: Any) -> str:
-    graph = str(script.inlined_graph).lower()
-    return graph.replace("aten::", " ")
+NOT_PLAIN = "the network is no plain MLP or LSTM: what is computed from its weights is not what it answers"
 
 
-def _scale_of(script: Any, weights: Weights) -> float:
-    """Factor between an LSTM's last layer and its output, found by asking the network once."""
-    if not any(name.endswith("weight_ih_l0") for name in weights):
-        return 1.0
-    torch: Any = importlib.import_module("torch")
+def _activation_of(torch: Any, script: Any, weights: Weights) -> str:
+    """The one with which the weights answer as the script does."""
+    names = sorted((name for name in weights if name.endswith("weight")), key=_layer)
+    x = np.linspace(-1.0, 1.0, 3 * weights[names[0]].shape[1], dtype=F32).reshape(3, -1)
+    asked: Array = script(torch.from_numpy(x)).numpy()
+    for name in ACTIVATIONS:
+        if np.allclose(Mlp(weights, name)(x), asked, rtol=1e-4, atol=1e-5):
+            return name
+    raise ValueError(NOT_PLAIN)
+
+
+def _scale_of(torch: Any, script: Any, weights: Weights) -> float:
+    """Factor between an LSTM's last layer and its output, by asking the network for two steps."""
     ours = Lstm(weights, 1.0)
     shape = (len(ours.layers), 1, ours.hidden_size)
-    x = torch.tensor([[[0.1, 0.2]]])
-    out, _ = script(x, (torch.zeros(shape), torch.zeros(shape)))
-    plain = float(ours(np.array([[0.1, 0.2]], F32), np.zeros(shape, F32), np.zeros(shape, F32))[0, 0])
-    return float(out.reshape(-1)[0]) / plain if plain else 1.0
+    state = (torch.zeros(shape), torch.zeros(shape))
+    hidden, cell = np.zeros(shape, F32), np.zeros(shape, F32)
+    asked: list[float] = []
+    plain: list[float] = []
+    for step in ((0.1, 0.2), (-0.3, 0.5)):
+        answer, state = script(torch.tensor([[step]]), state)
+        asked.append(float(answer.reshape(-1)[0]))
+        plain.append(float(ours(np.array([step], F32), hidden, cell)[0, 0]))
+    scale = asked[0] / plain[0] if plain[0] else 1.0
+    if not np.allclose(np.array(plain) * scale, asked, rtol=1e-3, atol=1e-5):
+        raise ValueError(NOT_PLAIN)
+    return scale
+
+
+def with_network(group: ActuatorGroup, folders: Iterable[Path]) -> ActuatorGroup:
+    """The group with its network's file: as the config has it, or by its name in one of these folders."""
+    if not group.network_file or group.network_path is not None:
+        return group
+    name = group.network_file.replace("\\", "/").rpartition("/")[2]
+    for path in (Path(group.network_file), *(folder / name for folder in folders)):
+        if path.is_file():
+            return replace(group, network_path=path)
+    return group
 
 
 class _NetMotor(DCMotor):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
 from isaaclab_mirror.adapter.arrays import Array
 from isaaclab_mirror.adapter.joint_actions import F32, Targets
 from isaaclab_mirror.adapter.motor_models import DelayedPD, MotorInput, MotorModel
+from isaaclab_mirror.adapter.motor_networks import with_network
 from isaaclab_mirror.adapter.registry import ACTUATORS
 from isaaclab_mirror.adapter.world import World
-from isaaclab_mirror.contract.contract import ActuatorGroup, ActuatorKind
+from isaaclab_mirror.contract.contract import ActuatorGroup, ActuatorKind, Contract
 from isaaclab_mirror.contract.matching import no_match
 
 Index = Array | slice
@@ -59,7 +61,8 @@ class Motors:
         self.models: list[tuple[MotorModel, Index]] = []
         for group in world.contract.actuators:
             if group.joints:
-                self.models.append(_model(in_order(group, state_joints), world, state_joints))
+                found = with_network(group, places_of(world.contract))
+                self.models.append(_model(in_order(found, state_joints), world, state_joints))
         self.explicit = [(model, index) for model, index in self.models if not model.implicit]
         back = world.layout.back
         self._known = np.flatnonzero(back >= 0)
@@ -138,6 +141,12 @@ def _model(group: ActuatorGroup, world: World, state_joints: Sequence[str]) -> t
     columns = [list(state_joints).index(joint) for joint in group.joints]
     whole = columns == list(range(len(state_joints)))
     return model, slice(None) if whole else np.array(columns, dtype=int)
+
+
+def places_of(contract: Contract) -> list[Path]:
+    """Where files that a config names may stand: beside it, in the run's folder, beside the robot."""
+    files = [*contract.source.files, *([contract.robot.file] if contract.robot.file else [])]
+    return [folder for file in files for folder in (file.parent, file.parent.parent)]
 
 
 def in_order(group: ActuatorGroup, names: Sequence[str]) -> ActuatorGroup:

@@ -119,6 +119,8 @@ class DifferentialInverseKinematics(Action):
         self._kind = str(self._controller.get("command_type", "pose"))
         self._relative = bool(self._controller.get("use_relative_mode", False))
         super().__init__(term, world)
+        scale: Any = term.params.get("scale")
+        self.scale = row(1.0 if scale is None else scale, self.size).astype(F32)
         version_2 = world.contract.source.version.startswith(("1.", "2."))
         where = f"action {term.name}"
         self._tip = EndEffector(term.params, world, self.joints, where, isaaclab2=version_2)
