@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 PULL = 0.02
 """Weight of a parameter's distance from its start: what the trials do not tell stays there."""
-NUDGE = 0.01
-"""Of a parameter, for its derivative: above what contacts make of rounding."""
+NUDGES = (0.02, 0.005, 0.001)
+"""Of a parameter, for its derivative: coarse first, as contacts and limits come and go with small changes."""
 STEPS = 12
 
 
@@ -75,9 +75,9 @@ def fit(problem: Problem, *, steps: int = STEPS, progress: Callable[[float], Non
         return np.concatenate([*parts, PULL * values])
 
     here = residual(first, x)
-    cost, rounds = float(here @ here), 0
+    cost, rounds, nudge = float(here @ here), 0, NUDGES[0]
     while rounds < steps:
-        slope = _slope(problem, x, high, residual)
+        slope = _slope(problem, x, high, residual, nudge)
         rounds += 1
         if progress is not None:
             progress(rounds / steps)
@@ -85,27 +85,31 @@ def fit(problem: Problem, *, steps: int = STEPS, progress: Callable[[float], Non
         found = [residual(e, v) for e, v in zip(problem.errors(tries), tries, strict=True)]
         costs = [float(r @ r) for r in found]
         best = int(np.argmin(costs))
-        if costs[best] > cost * (1.0 - ENOUGH):
-            if costs[best] < cost:
-                x, here, cost = tries[best], found[best], costs[best]
+        poor = costs[best] > cost * (1.0 - ENOUGH)
+        if costs[best] < cost:
+            x, here, cost = tries[best], found[best], costs[best]
+        if poor and nudge == NUDGES[-1]:
             break
-        x, here, cost = tries[best], found[best], costs[best]
+        if poor:
+            nudge = NUDGES[NUDGES.index(nudge) + 1]
     pull = PULL**2 * float(x @ x)
     return Fit(x=x, cost=(1.0, cost - pull), rounds=rounds)
 
 
 DAMPINGS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
 """Weights of a step's length."""
-ENOUGH = 2e-3
-"""A round that lowers the cost by less than this share is the last."""
+ENOUGH = 3e-3
+"""A round that lowers the cost by less than this share asks for finer derivatives, or is the last."""
 
 
-def _slope(problem: Problem, x: Array, high: Array, residual: Callable[[list[Array], Array], Array]) -> Array:
+def _slope(
+    problem: Problem, x: Array, high: Array, residual: Callable[[list[Array], Array], Array], nudge: float
+) -> Array:
     """Derivatives of the residual, (residuals, parameters): one batch of rollouts."""
     import numpy as np
 
-    nudges = np.where(x + NUDGE > high, -NUDGE, NUDGE)
-    values = [x, *(x + nudge * unit for nudge, unit in zip(nudges, np.eye(len(x)), strict=True))]
+    nudges = np.where(x + nudge > high, -nudge, nudge)
+    values = [x, *(x + by * unit for by, unit in zip(nudges, np.eye(len(x)), strict=True))]
     found = [residual(e, v) for e, v in zip(problem.errors(values), values, strict=True)]
     return np.array([(r - found[0]) / n for r, n in zip(found[1:], nudges, strict=True)]).T
 

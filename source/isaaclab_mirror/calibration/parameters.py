@@ -46,6 +46,8 @@ class Kind(StrEnum):
     """Factor on 1 − d of contacts, both ends: e^x."""
     FRICTION = "sliding friction"
     """Factor: e^x."""
+    IMPRATIO = "impratio"
+    """Factor on how much harder friction is than normal force: how a loaded foot creeps."""
     LIMIT_TIME = "limit solref[0]"
     LIMIT_DAMPING = "limit solref[1]"
     LIMIT_SOFT = "limit solimp"
@@ -61,12 +63,13 @@ BOUNDS: Mapping[Kind, tuple[float, float]] = {
     Kind.CONTACT_DAMPING: (math.log(0.3), math.log(3.0)),
     Kind.CONTACT_SOFT: (math.log(0.01), math.log(4.0)),
     Kind.FRICTION: (math.log(0.7), math.log(1.4)),
+    Kind.IMPRATIO: (math.log(0.01), math.log(3.0)),
     Kind.LIMIT_TIME: (0.0, math.log(8.0)),
     Kind.LIMIT_DAMPING: (math.log(0.3), math.log(3.0)),
     Kind.LIMIT_SOFT: (math.log(0.01), math.log(4.0)),
 }
 """Time constants do not go below 2·dt, where MuJoCo itself stops them."""
-CONTACTS = (Kind.CONTACT_TIME, Kind.CONTACT_DAMPING, Kind.CONTACT_SOFT, Kind.FRICTION)
+CONTACTS = (Kind.CONTACT_TIME, Kind.CONTACT_DAMPING, Kind.CONTACT_SOFT, Kind.FRICTION, Kind.IMPRATIO)
 LIMITS = (Kind.LIMIT_TIME, Kind.LIMIT_DAMPING, Kind.LIMIT_SOFT)
 
 
@@ -92,13 +95,13 @@ class Parameter:
 
     def said(self, x: float) -> str:
         """The change in its own terms."""
-        if self.kind in (Kind.GAIN, Kind.FRICTION, *CONTACTS, *LIMITS):
+        if self.kind in (Kind.GAIN, *CONTACTS, *LIMITS):
             return f"× {math.exp(x):.4g}"
         return f"{x * self.scale:+.4g}"
 
     def to_json(self, x: float) -> dict[str, object]:
         """As `--json` writes it."""
-        factor = self.kind in (Kind.GAIN, Kind.FRICTION, *CONTACTS, *LIMITS)
+        factor = self.kind in (Kind.GAIN, *CONTACTS, *LIMITS)
         how = {"factor": math.exp(x)} if factor else {"added": x * self.scale}
         low, high = self.bounds
         edge = 1e-3 * (high - low)
@@ -189,7 +192,11 @@ def fitted(lowered: Lowered, parameters: Sequence[Parameter], x: Array) -> Lower
     if Kind.FRICTION in change.of_all:
         contacts = {name: _contact(contact, change) for name, contact in contacts.items()}
         pairs = tuple(_pair(pair, change) for pair in pairs)
-    return replace(lowered, axes=axes, actuators=actuators, contacts=contacts, pairs=pairs)
+    solver = lowered.solver
+    if Kind.IMPRATIO in change.of_all:
+        ratio = float(solver.options.get("impratio", 1.0)) * change.of_all[Kind.IMPRATIO]  # type: ignore[arg-type]
+        solver = replace(solver, options={**solver.options, "impratio": ratio})
+    return replace(lowered, axes=axes, actuators=actuators, contacts=contacts, pairs=pairs, solver=solver)
 
 
 def _axis(axis: LoweredAxis, change: Changes) -> LoweredAxis:
@@ -258,6 +265,7 @@ class ModelChanger:
             self._put_joint(model, name, own)
         if Kind.FRICTION in change.of_all:
             self._put_contacts(model, change)
+            model.opt.impratio *= change.of_all[Kind.IMPRATIO]
         if Kind.LIMIT_TIME in change.of_all:
             for j in range(model.njnt):
                 ref, imp = change_solver(model.jnt_solref[j], model.jnt_solimp[j], change, LIMITS)
