@@ -24,7 +24,7 @@ def soak(run: str, engine: str, count: int, timeout_s: float = 1800) -> dict[str
     command = [sys.executable, str(SOAK), run, "--engine", engine, "--count", str(count), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+    return json.loads(done.stdout.splitlines()[-1])  # PhysX itself may print about a state that is not finite
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -229,8 +229,7 @@ class PhysxEngine:
             for _ in range(substeps):
                 self._physx.step_sync(dt_s)
             if not float(np.abs(self.read("LINK_VELOCITY")).max()) < limit:  # nan fails too
-                with _silent(1, keep=False):  # what it has printed of every transform
-                    return Advance(k + 1, stable=False)
+                return Advance(k + 1, stable=False)
             if beat is not None:
                 beat()
         return Advance(count, stable=True)
@@ -260,15 +259,11 @@ class PhysxEngine:
 
 
 @contextlib.contextmanager
-def _silent(*descriptors: int, keep: bool = True) -> Iterator[None]:
-    """PhysX and warp print warnings, whatever their log level, to stdout too, where a command writes its JSON.
-
-    What waits in the C library's own buffer comes out before, unless `keep` is false.
-    """
-    native = ctypes.CDLL(None)
+def _silent(*descriptors: int) -> Iterator[None]:
+    """PhysX and warp print warnings, whatever their log level, to stdout too, where a command writes its JSON."""
+    native = ctypes.CDLL(None)  # whose own buffer would come out later
     sys.stdout.flush()
-    if keep:
-        native.fflush(None)
+    native.fflush(None)
     kept, nowhere = [os.dup(k) for k in descriptors], os.open(os.devnull, os.O_WRONLY)
     try:
         for k in descriptors:
