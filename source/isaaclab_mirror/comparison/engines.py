@@ -13,7 +13,7 @@ from isaaclab_mirror.physics.options import Fidelity
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.sims.mujoco_facts import weighed
 from isaaclab_mirror.sims.mujoco_sim import MujocoSim
-from isaaclab_mirror.sims.robots import is_floating, load_robot, untouchable
+from isaaclab_mirror.sims.robots import is_floating, load_robot, locked, untouchable
 from isaaclab_mirror.sims.settings import SimSettings
 from isaaclab_mirror.sims.simulator import Simulator
 
@@ -63,7 +63,8 @@ class Engines:
 
     def variant(self, settings: SimSettings, *, fix_base: bool | None = None) -> Variant:
         """The robot with its base as the file has it (None), held in the air, or freed."""
-        if fix_base is None or is_floating(self.robot) is not fix_base:
+        as_asked = is_free(self.robot) if fix_base is False else not is_floating(self.robot)
+        if fix_base is None or as_asked:
             return Variant(robot=self.robot, read=self.read, settings=settings)
         read = replace(self.read, fix_base=fix_base)
         if fix_base not in self._robots:
@@ -75,9 +76,20 @@ class Engines:
         """Base held in the air, nothing touching: what is left is joints and their drives."""
         plain = self.variant(settings, fix_base=True)
         if self._held is None:
-            with self.open_mujoco(plain) as sim:
-                self._held = untouchable(weighed(plain.robot, sim.robot))
+            self._held = untouchable(self._weighed(plain))
         return replace(plain, robot=self._held)
+
+    def falling(self, settings: SimSettings) -> Variant:
+        """Base free, every joint rigid, nothing touching."""
+        plain = self.variant(settings, fix_base=False)
+        return replace(plain, robot=locked(self._weighed(plain), ()))
+
+    def _weighed(self, variant: Variant) -> Robot:
+        """With the masses that MuJoCo computes from geoms that will not be there."""
+        if all(link.inertia is not None for link in variant.robot.links):
+            return variant.robot
+        with self.open_mujoco(variant) as sim:
+            return weighed(variant.robot, sim.robot)
 
     def open(self, variant: Variant) -> tuple[Simulator, MujocoSim]:
         """Both engines on a variant; those of the variant before are closed."""
@@ -112,6 +124,12 @@ class Engines:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def is_free(robot: Robot) -> bool:
+    """Whether nothing holds the base: neither its own joint nor a constraint to the world."""
+    root = robot.links[0].name
+    return is_floating(robot) and not any({loop.link0, loop.link1} == {None, root} for loop in robot.loops)
 
 
 def _raised(robot: Robot) -> Robot:

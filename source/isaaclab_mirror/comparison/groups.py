@@ -69,7 +69,7 @@ def _static(
 
 
 def _fall(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:
-    return free_fall(engines, engines.variant(settings, fix_base=False), progress)
+    return free_fall(engines, engines.falling(settings), progress)
 
 
 def _swing(engines: Engines, settings: SimSettings, _: ValidationOptions, progress: Callable[[float], None]) -> Found:

@@ -49,7 +49,7 @@ class Found:
 
 
 def free_fall(engines: Engines, variant: Variant, progress: Progress) -> Found:
-    """Velocity of the centre of mass of a falling robot; a fixed base is freed for it."""
+    """Velocity of the centre of mass of a falling robot, all joints rigid; a fixed base is freed for it."""
     import numpy as np
 
     found = Found()

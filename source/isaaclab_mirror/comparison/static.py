@@ -174,9 +174,10 @@ def _configuration_rows(
             worst_of[name] = (float(value), where)
 
     some = spread(two.links, 6)
+    fastest = 0.5 * facts.velocity_limit  # PhysX slows down what is faster than its limit
     floating = not (two.a.fixed_base or two.b.fixed_base)
     for k, configuration in enumerate(random_configurations(facts, count)):
-        speed = rng.normal(0.0, 1.0, len(facts.names)) * (k > 0)
+        speed = np.clip(rng.normal(0.0, 1.0, len(facts.names)) * (k > 0), -fastest, fastest)
         speed[facts.followers] = 0.0
         turn = rng.normal(0.0, 1.0, 4)
         quat = np.array([1.0, 0, 0, 0]) if k == 0 else turn / np.linalg.norm(turn)
