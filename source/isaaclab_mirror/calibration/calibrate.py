@@ -128,11 +128,12 @@ def calibrate_robot(file: Path, options: CalibrationOptions | None = None, repor
     say: Report = report or (lambda _text, _share: None)
     with Engines(file, options.read, Fidelity.PHYSX, options.open_physx) as engines:
         variant = _variant(engines, options)
+        with engines.open_mujoco(variant) as alone:  # what cannot be fitted is said before PhysX starts
+            _refuse_idle(joint_facts(variant.robot, alone, alone.joint_names), file)
         say("PhysX", 0.0)
         physx, mujoco = engines.open(variant)
         names = [name for name in physx.joint_names if name in mujoco.joint_names]
         facts = joint_facts(variant.robot, mujoco, names)
-        _refuse_idle(facts, file)
         bench = Bench(physx, names)
         low = _lowest(mujoco) if variant.settings.ground is not None else None
         sets = make_trials(

@@ -81,7 +81,7 @@ def fit(problem: Problem, *, steps: int = STEPS, progress: Callable[[float], Non
         rounds += 1
         if progress is not None:
             progress(rounds / steps)
-        tries = [x + _step(slope, here, low - x, high - x, damping) for damping in DAMPINGS]
+        tries = [np.clip(x + _step(slope, here, low - x, high - x, damping), low, high) for damping in DAMPINGS]
         found = [residual(e, v) for e, v in zip(problem.errors(tries), tries, strict=True)]
         costs = [float(r @ r) for r in found]
         best = int(np.argmin(costs))

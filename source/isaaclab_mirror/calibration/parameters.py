@@ -267,7 +267,7 @@ class ModelChanger:
             self._put_contacts(model, change)
             model.opt.impratio *= change.of_all[Kind.IMPRATIO]
         if Kind.LIMIT_TIME in change.of_all:
-            for j in range(model.njnt):
+            for j in model.jnt_limited.nonzero()[0]:
                 ref, imp = change_solver(model.jnt_solref[j], model.jnt_solimp[j], change, LIMITS)
                 model.jnt_solref[j], model.jnt_solimp[j] = ref, imp
         mujoco.mj_setConst(model, mujoco.MjData(model))
