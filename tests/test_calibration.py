@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,7 +11,14 @@ import mujoco
 import numpy as np
 import pytest
 
-from isaaclab_mirror.calibration.calibrate import FLOOR, Calibration, CalibrationOptions, Gap, calibrate_robot
+from isaaclab_mirror.calibration.calibrate import (
+    FLOOR,
+    Calibration,
+    CalibrationOptions,
+    Gap,
+    _recorded,
+    calibrate_robot,
+)
 from isaaclab_mirror.calibration.fit import Problem, fit
 from isaaclab_mirror.calibration.fitted_file import TEXT, write_fitted
 from isaaclab_mirror.calibration.parameters import (
@@ -26,7 +33,7 @@ from isaaclab_mirror.calibration.parameters import (
 from isaaclab_mirror.calibration.rollouts import Motion, Rollouts, errors
 from isaaclab_mirror.calibration.trials import make_trials
 from isaaclab_mirror.comparison.excitation import joint_facts
-from isaaclab_mirror.comparison.recording import Bench, Recording
+from isaaclab_mirror.comparison.recording import Bench, Recording, Trial
 from isaaclab_mirror.conversion import inspect_robot
 from isaaclab_mirror.diagnostics import Diagnostics, Fidelity, InputError
 from isaaclab_mirror.formats.mjcf.writer import build_spec
@@ -35,6 +42,7 @@ from isaaclab_mirror.physics import options as opt
 from isaaclab_mirror.sims.mujoco_model import lowered_robot
 from isaaclab_mirror.sims.mujoco_sim import MujocoSim
 from isaaclab_mirror.sims.settings import resolve_settings
+from isaaclab_mirror.sims.simulator import Simulator
 from tests.usda import Usda, body, cube, joint, robot, stage
 
 needs_physx = pytest.mark.skipif(find_spec("ovphysx") is None, reason="needs PhysX (extra `physx`)")
@@ -255,6 +263,27 @@ def test_a_robot_without_drives_has_nothing_to_fit(usda: Usda):
     text = stage(robot("", body("base", cube("a")), body("arm", cube("b")), joint("Revolute", "hinge", "base", "arm")))
     with pytest.raises(InputError, match=r"E065.*no joint has a drive"):
         calibrate_robot(usda.write(text))
+
+
+def test_a_robot_that_physx_refuses_is_refused_with_its_reason(data: Path):
+    def refuses(*_: object) -> Simulator:
+        raise InputError("E058", "cartpole_physx.usda", "it makes no articulation of it")
+
+    with pytest.raises(InputError, match=r"PhysX: cartpole_physx.usda: error E058: it makes no articulation"):
+        calibrate_robot(data / "cartpole" / "cartpole_physx.usda", CalibrationOptions(open_physx=refuses))
+
+
+def test_a_state_that_explodes_in_physx_is_no_truth_to_fit(cartpole: Bed):
+    class Exploding:
+        """A bench whose engine gives up."""
+
+        def run(self, trials: list[Trial]) -> list[Recording]:
+            (motion, _), *_ = cartpole.rollouts.run([cartpole.sim.model])
+            failure = InputError("E055", "PhysX", "the state exploded at joint 'slider'")
+            return [replace(as_recording(motion), failure=failure) for _ in trials]
+
+    with pytest.raises(InputError, match="exploded at joint 'slider'"):
+        _recorded(Exploding(), cartpole.rollouts.trials, lambda _: None)  # type: ignore[arg-type]
 
 
 def test_a_start_of_a_joint_that_is_not_there_is_refused_by_name(data: Path):

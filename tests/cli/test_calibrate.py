@@ -69,24 +69,3 @@ def test_a_calibration_prints_before_and_after_and_writes_a_robot_that_opens(
     assert document["files"][0] == str(out)
     assert {"kind", "joint", "at_bound"} <= set(document["parameters"][0])
     assert mujoco.MjModel.from_xml_path(str(out)).nu == 1
-
-
-@needs_physx
-@pytest.mark.physx
-@pytest.mark.slow
-def test_a_robot_that_physx_refuses_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    file = tmp_path / "loose.usda"
-    file.write_text(
-        '#usda 1.0\n(\n defaultPrim = "r"\n metersPerUnit = 1\n upAxis = "Z"\n)\n'
-        'def Xform "r" {\n'
-        ' def Cube "a" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]) {\n  float physics:mass = 1\n }\n'
-        ' def Cube "b" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]) {\n  float physics:mass = 1\n }\n'
-        ' def PhysicsRevoluteJoint "j" (prepend apiSchemas = ["PhysicsDriveAPI:angular"]) {\n'
-        "  rel physics:body0 = </r/a>\n  rel physics:body1 = </r/b>\n"
-        "  float drive:angular:physics:stiffness = 10\n  float drive:angular:physics:damping = 1\n }\n}\n",
-        encoding="utf-8",
-    )
-    assert main(["calibrate", str(file)]) == 2
-    text = capsys.readouterr().err
-    assert "E058" in text
-    assert "PhysX makes no articulation of it" in text
