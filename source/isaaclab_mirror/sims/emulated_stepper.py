@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sys
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 ENGINE = "MuJoCo"
+PATIENCE_S = 2.0
+"""What takes longer is announced."""
 SHOWN = 3
 """So many names of what one gap concerns are written out."""
 
@@ -98,7 +104,8 @@ class EmulatedStepper:
                 into[:, self._order] = values
             command = self._command
         changed = self._known is not batch.state
-        self._step.step_arrays(batch.qpos, batch.qvel, command, count * self._steps, changed=changed)
+        with contextlib.nullcontext() if self._known is not None else _saying_that_it_compiles():
+            self._step.step_arrays(batch.qpos, batch.qvel, command, count * self._steps, changed=changed)
         self._known = batch.state
         batch.time += count * self._step_s
         if self._bodies is not None and batch.contact_force is not None:
@@ -143,6 +150,20 @@ class EmulatedStepper:
         if self._order is not None:
             values = {name: _placed(value, self._order) for name, value in values.items()}
         self._step.set_joints(**values)
+
+
+@contextlib.contextmanager
+def _saying_that_it_compiles() -> Iterator[None]:
+    """One line where the first step takes long: its laws become machine code, once per installation."""
+    words = "compiling PhysX's solver step for this machine: a minute, once …\n"
+    timer = threading.Timer(PATIENCE_S, sys.stderr.write, (words,))
+    timer.daemon = True
+    if COMPILED:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _placed(values: Array, order: NDArray[np.intp]) -> Array:

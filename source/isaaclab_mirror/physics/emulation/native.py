@@ -45,7 +45,7 @@ def _void(name: str, count: int) -> Callable[..., None]:
     function = LIBRARY[name] if name != "memcpy" else ctypes.CDLL(None)[name]
     function.argtypes = [ctypes.c_void_p] * count
     function.restype = None
-    return cast("Callable[..., None]", function)
+    return lambda *values: function(*map(int, values))  # ctypes takes no integer of numpy's
 
 
 mj_kinematics = _void("mj_kinematics", 2)
