@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ class ContactSensor:
     """
 
     def __init__(self, entity: SceneEntity, body_names: Sequence[str], env_count: int) -> None:
-        leaf = path_parts(entity.prim_path)[-1]
+        leaf = leaf_pattern(entity.prim_path)
         patterns = leaf if leaf != "Robot" else ".*"
         self.body_names = match_names(patterns, body_names, f"scene.{entity.name}.prim_path")
         columns = [list(body_names).index(name) for name in self.body_names]
@@ -95,9 +96,12 @@ class RayCaster:
 
     def __init__(self, entity: SceneEntity, world: World) -> None:
         config = entity.config
-        leaf = path_parts(entity.prim_path)[-1]
         names = world.layout.body_names
-        self._body = names.index(leaf) if leaf in names else 0
+        parts = path_parts(entity.prim_path)
+        where = f"scene.{entity.name}.prim_path"
+        self._body = (
+            0 if parts[-1] == "Robot" else names.index(match_names(leaf_pattern(entity.prim_path), names, where)[0])
+        )
         offset: Mapping[str, Any] = config.get("offset") or {}
         self._pos = np.asarray(offset.get("pos") or (0.0, 0.0, 0.0), dtype=float)
         self._quat = world.config_quat(offset.get("rot"))
@@ -159,12 +163,13 @@ class FrameTransformer:
         self._frames: list[tuple[str, str, Array, Array]] = []
         names: list[str] = []
         for target in entity.config.get("target_frames") or ():
-            path = str(target["prim_path"])
-            asset, body = owner_of(path, world.contract, world.layout.body_names)
+            where = f"scene.{entity.name}.target_frames"
+            asset, bodies = owner_of(str(target["prim_path"]), world.contract, world.layout.body_names, where)
             offset: Mapping[str, Any] = target.get("offset") or {}
             pos = np.asarray(offset.get("pos") or (0.0, 0.0, 0.0), dtype=float)
-            self._frames.append((asset, body, pos, world.config_quat(offset.get("rot"))))
-            names.append(str(target.get("name") or body))
+            for body in bodies:
+                self._frames.append((asset, body, pos, world.config_quat(offset.get("rot"))))
+                names.append(str(target.get("name") or body))
         self.body_names = tuple(names)
 
     def reset(self, env_ids: Array | slice) -> None:
@@ -177,6 +182,8 @@ class FrameTransformer:
         """Position [m] and orientation of one target."""
         name, body, pos_b, quat_b = self._frames[index]
         asset = world.asset(name)
+        if body not in asset.body_names and len(asset.body_names) > 1:
+            raise InputError("E124", f"scene.{name}", f"it has no link {body!r}")
         column = asset.body_names.index(body) if body in asset.body_names else 0
         pos, quat = asset.body_pos[:, column], asset.body_quat[:, column]
         return pos + rotate(quat, np.broadcast_to(pos_b, pos.shape)), multiply(
@@ -201,32 +208,44 @@ def path_parts(path: str) -> list[str]:
     return [part for part in parts if part] or [".*"]
 
 
-def owner_of(path: str, contract: Contract, robot_bodies: Sequence[str]) -> tuple[str, str]:
-    """Asset and body that a prim path of a config means."""
-    leaf = path_parts(path)[-1]
-    others = [e for e in contract.scene if e.prim_path and path.startswith(e.prim_path)]
-    owner = max(others, key=lambda entity: len(entity.prim_path)).name if others else contract.robot.name
-    if owner == contract.robot.name and leaf not in robot_bodies:
-        raise InputError("E122", path, f"the robot has no link {leaf!r}")
-    return owner, leaf
+def leaf_pattern(path: str) -> str:
+    """The name pattern at the end of a prim path, without groups of folders before it (`(Geometry/.*/)?hand`)."""
+    return re.sub(r"^(\((\?:)?[^()]*/\)[?*+]?)+", "", path_parts(path)[-1])
+
+
+def owner_of(path: str, contract: Contract, robot_bodies: Sequence[str], where: str) -> tuple[str, tuple[str, ...]]:
+    """Asset and bodies that a prim path of a config means."""
+    leaf = leaf_pattern(path)
+    holders = [entity for entity in others(contract) if entity.prim_path and path.startswith(entity.prim_path)]
+    if holders:
+        return max(holders, key=lambda entity: len(entity.prim_path)).name, (leaf,)
+    return contract.robot.name, match_names(leaf, robot_bodies, where)
 
 
 def build_sensors(world: World) -> None:
-    """Make the sensors of the contract that terms can read."""
+    """Make the sensors of the contract that terms can read; one that cannot be made is told when it is asked for."""
     for entity in world.contract.scene:
-        match entity.kind:
-            case EntityKind.CONTACT_SENSOR:
-                if any(entity.prim_path.startswith(e.prim_path) for e in others(world.contract) if e.prim_path):
-                    continue
-                names = world.layout.body_names
-                if "Robot" in (parts := path_parts(entity.prim_path)) or parts[-1] in names:
-                    world.sensors[entity.name] = ContactSensor(entity, names, world.env_count)
-            case EntityKind.RAY_CASTER:
-                world.sensors[entity.name] = RayCaster(entity, world)
-            case EntityKind.FRAME_TRANSFORMER:
-                world.sensors[entity.name] = FrameTransformer(entity, world)
-            case _:
-                pass
+        try:
+            sensor = _sensor(entity, world)
+        except InputError as error:
+            world.broken_sensors[entity.name] = error
+            continue
+        if sensor is not None:
+            world.sensors[entity.name] = sensor
+
+
+def _sensor(entity: SceneEntity, world: World) -> ContactSensor | RayCaster | FrameTransformer | None:
+    match entity.kind:
+        case EntityKind.CONTACT_SENSOR:
+            if any(entity.prim_path.startswith(e.prim_path) for e in others(world.contract) if e.prim_path):
+                return None  # of an object
+            return ContactSensor(entity, world.layout.body_names, world.env_count)
+        case EntityKind.RAY_CASTER:
+            return RayCaster(entity, world)
+        case EntityKind.FRAME_TRANSFORMER:
+            return FrameTransformer(entity, world)
+        case _:
+            return None
 
 
 def others(contract: Contract) -> list[SceneEntity]:

@@ -10,16 +10,17 @@ import contextlib
 import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array, matrix_of
+from isaaclab_mirror.adapter.arrays import Array
+from isaaclab_mirror.adapter.assets import Asset, Defaults, Layout, defaults_of, plain_defaults, rest_state
+from isaaclab_mirror.adapter.scene import EmptyScene, Scene
 from isaaclab_mirror.contract.contract import Contract, EntityKind
-from isaaclab_mirror.contract.matching import match_names, no_match
+from isaaclab_mirror.contract.matching import match_names
 from isaaclab_mirror.diagnostics import InputError
-from isaaclab_mirror.sims.state import LinkStates, State
+from isaaclab_mirror.sims.state import State
 
 if TYPE_CHECKING:
     from isaaclab_mirror.adapter.action_manager import ActionManager
@@ -29,223 +30,22 @@ if TYPE_CHECKING:
     Sensor = ContactSensor | FrameTransformer | RayCaster
 
 
+__all__ = [
+    "ROBOT",
+    "Asset",
+    "Defaults",
+    "EmptyScene",
+    "Entity",
+    "Layout",
+    "Scene",
+    "World",
+    "is_entity",
+    "resolve_params",
+    "rest_state",
+]
+
 OF_THE_ROBOT = (EntityKind.IMU, EntityKind.OTHER)
 """Sensors whose bodies are the robot's own: a joint-wrench sensor is one of the others."""
-
-
-class Scene(Protocol):
-    """What the environment offers beside the robot; everything is batched like State."""
-
-    def asset(self, name: str) -> State:
-        """An object or another articulation by its name in the scene; an object has no joints and one link."""
-        ...
-
-    def heights(self, points_xy: Array) -> Array:
-        """Of the ground [m] under points (…, 2) of each environment's frame."""
-        ...
-
-    def joint_wrench(self, bodies: Sequence[str]) -> Array:
-        """Force and torque that each body's incoming joint transmits, (env_count, bodies, 6)."""
-        ...
-
-    def tendon_names(self) -> Sequence[str]:
-        """Fixed tendons that take position targets."""
-        ...
-
-    def jacobian(self, body: str) -> Array:
-        """(env_count, 6, n) of the robot's link origin, world axes, as `Simulator.jacobian`."""
-        ...
-
-    def mass_matrix(self) -> Array:
-        """(env_count, n, n), as `Simulator.mass_matrix`."""
-        ...
-
-    def gravity_forces(self) -> Array:
-        """Generalised forces that hold the robot against gravity, (env_count, n)."""
-        ...
-
-
-class EmptyScene:
-    """A plane at height 0 and nothing else."""
-
-    def __init__(self, height: float = 0.0) -> None:
-        self._height = height
-
-    def asset(self, name: str) -> State:
-        """There is none."""
-        raise InputError("E124", f"scene.{name}", f"the environment has no {name!r}", "it is not simulated here")
-
-    def heights(self, points_xy: Array) -> Array:
-        """The plane."""
-        return np.full(points_xy.shape[:-1], self._height)
-
-    def joint_wrench(self, bodies: Sequence[str]) -> Array:
-        """Not measured."""
-        raise InputError("E124", "scene", "the wrench of a joint is not measured here")
-
-    def tendon_names(self) -> Sequence[str]:
-        """None."""
-        return ()
-
-    def jacobian(self, body: str) -> Array:
-        """Not known without a simulator."""
-        raise InputError("E124", "scene", f"the Jacobian of {body!r} is not known here")
-
-    def mass_matrix(self) -> Array:
-        """Not known without a simulator."""
-        raise InputError("E124", "scene", "the mass matrix is not known here")
-
-    def gravity_forces(self) -> Array:
-        """Not known without a simulator."""
-        raise InputError("E124", "scene", "the gravity forces are not known here")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """Which names stand where: the policy's order, and the way from the simulator's."""
-
-    joint_names: tuple[str, ...]
-    body_names: tuple[str, ...]
-    joints: Array
-    """Column of each of the policy's joints in the State."""
-    bodies: Array
-    """Column of each of the policy's bodies in the State."""
-    back: Array
-    """Column in the policy's arrays of each of the State's joints; −1: the policy does not know it."""
-
-    @staticmethod
-    def of(joint_names: Sequence[str], body_names: Sequence[str], state_joints: Sequence[str], links: Sequence[str]):
-        """Match by name; a joint or body that the simulator does not have is refused."""
-        for name in joint_names:
-            if name not in state_joints:
-                raise no_match(name, state_joints, "joint order")
-        known = tuple(name for name in body_names if name in links) or tuple(links)
-        joints = np.array([list(state_joints).index(name) for name in joint_names], dtype=int)
-        back = np.array([joint_names.index(name) if name in joint_names else -1 for name in state_joints], dtype=int)
-        bodies = np.array([list(links).index(name) for name in known], dtype=int)
-        return Layout(tuple(joint_names), known, joints, bodies, back)
-
-
-class Asset:
-    """One moment of an articulation or object, in the policy's order: Isaac Lab's `asset.data`."""
-
-    def __init__(self, state: State, layout: Layout, gravity: Array, defaults: Defaults | None = None) -> None:
-        self.state = state
-        self.layout = layout
-        self._gravity = gravity
-        self._defaults = defaults
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """In the policy's order."""
-        return self.layout.joint_names
-
-    @property
-    def body_names(self) -> tuple[str, ...]:
-        """In the policy's order."""
-        return self.layout.body_names
-
-    @property
-    def defaults(self) -> Defaults:
-        """Default joint values and limits."""
-        if self._defaults is None:
-            raise InputError("E124", "scene", "the default joint values of this asset are not known")
-        return self._defaults
-
-    @cached_property
-    def joint_pos(self) -> Array:
-        """[rad or m], (env_count, joints)"""
-        return self.state.joint_pos[:, self.layout.joints]
-
-    @cached_property
-    def joint_vel(self) -> Array:
-        """[rad/s or m/s]"""
-        return self.state.joint_vel[:, self.layout.joints]
-
-    @property
-    def root_pos(self) -> Array:
-        """Of the root link [m], (env_count, 3)."""
-        return self.state.root_pos_w
-
-    @property
-    def root_quat(self) -> Array:
-        """Of the root link, wxyz."""
-        return self.state.root_quat_wxyz
-
-    @property
-    def root_lin_vel_w(self) -> Array:
-        """Of the root's centre of mass [m/s]."""
-        return self.state.root_com_lin_vel_w
-
-    @property
-    def root_ang_vel_w(self) -> Array:
-        """[rad/s]"""
-        return self.state.root_ang_vel_w
-
-    @cached_property
-    def root_matrix(self) -> Array:
-        """From the root link's axes to the world's, (env_count, 3, 3)."""
-        return matrix_of(self.root_quat)
-
-    @cached_property
-    def root_lin_vel_b(self) -> Array:
-        """Of the root's centre of mass, in the root link's axes [m/s]."""
-        return np.einsum("nij,ni->nj", self.root_matrix, self.root_lin_vel_w)
-
-    @cached_property
-    def root_ang_vel_b(self) -> Array:
-        """[rad/s]"""
-        return np.einsum("nij,ni->nj", self.root_matrix, self.root_ang_vel_w)
-
-    @cached_property
-    def projected_gravity(self) -> Array:
-        """Unit vector of gravity in the root link's axes."""
-        return self._gravity @ self.root_matrix
-
-    @cached_property
-    def heading(self) -> Array:
-        """Direction of the root's x axis in the world's xy plane [rad], (env_count,)."""
-        return np.arctan2(self.root_matrix[:, 1, 0], self.root_matrix[:, 0, 0])
-
-    @cached_property
-    def body_pos(self) -> Array:
-        """Of every link [m], (env_count, bodies, 3)."""
-        return self.state.link_pos_w[:, self.layout.bodies]
-
-    @cached_property
-    def body_quat(self) -> Array:
-        """wxyz, (env_count, bodies, 4)"""
-        return self.state.link_quat_wxyz[:, self.layout.bodies]
-
-    @cached_property
-    def body_lin_vel_w(self) -> Array:
-        """Of every centre of mass [m/s]."""
-        return self.state.link_com_lin_vel_w[:, self.layout.bodies]
-
-    @cached_property
-    def body_link_lin_vel_w(self) -> Array:
-        """Of every link's origin [m/s]."""
-        return self.state.link_lin_vel_w[:, self.layout.bodies]
-
-    @cached_property
-    def body_ang_vel_w(self) -> Array:
-        """[rad/s]"""
-        return self.state.link_ang_vel_w[:, self.layout.bodies]
-
-
-@dataclass(slots=True, eq=False)
-class Defaults:
-    """Of the robot's joints in the policy's order."""
-
-    joint_pos: Array
-    joint_vel: Array
-    limits: Array
-    """(joints, 2) [rad or m]"""
-    soft_limits: Array
-    velocity_limits: Array
-    """Soft: what terms compare speeds with and reset events clamp them to [rad/s or m/s]."""
-    solver_velocity_limits: Array
-    """What the engine enforces."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,6 +87,8 @@ class World:
         self.episode_steps = np.zeros(env_count, dtype=int)
         self.commands: dict[str, Command] = {}
         self.sensors: dict[str, Sensor] = {}
+        self.broken_sensors: dict[str, InputError] = {}
+        """Those of the scene that cannot be offered, and why."""
         self.actions: ActionManager | None = None
         length = contract.sim.episode_length_s
         self.max_episode_steps = math.ceil(length / self.step_dt - 1e-9) if math.isfinite(length) else 2**31
@@ -304,6 +106,7 @@ class World:
         """Joint speeds before and after the last physics step, in the simulator's order, and its length [s]."""
         self._robot: Asset | None = None
         self._others: dict[str, Asset] = {}
+        self._other_defaults: dict[str, Defaults | None] = {}
 
     @property
     def computed_effort(self) -> Array:
@@ -355,8 +158,16 @@ class World:
         if name not in self._others:
             state = self.scene.asset(name)
             layout = Layout.of(state.joint_names, state.link_names, state.joint_names, state.link_names)
-            self._others[name] = Asset(state, layout, self.gravity)
+            self._others[name] = Asset(state, layout, self.gravity, self._defaults_of(name, state))
         return self._others[name]
+
+    def _defaults_of(self, name: str, state: State) -> Defaults | None:
+        """Of another articulation, as its config in the scene has them."""
+        if name not in self._other_defaults:
+            found = [entity for entity in self.contract.scene if entity.name == name]
+            config: Mapping[str, Any] = (found[0].config.get("init_state") or {}) if found else {}
+            self._other_defaults[name] = plain_defaults(config, state.joint_names, f"scene.{name}.init_state")
+        return self._other_defaults[name]
 
     def policy_quat(self, quat: Array) -> Array:
         """A quaternion wxyz in the order that the policy was trained with."""
@@ -386,7 +197,8 @@ class World:
             if names != joint_names:
                 joints = np.array([joint_names.index(one) for one in names], dtype=int)
             joint_names = names
-        if wanted_bodies is not None:
+        single = name != self.contract.robot.name and name not in self.sensors and len(body_names) <= 1
+        if wanted_bodies is not None and not single:
             names = match_names(_listed(wanted_bodies), body_names, where, preserve_order=ordered)
             if names != body_names:
                 bodies = np.array([body_names.index(one) for one in names], dtype=int)
@@ -396,6 +208,8 @@ class World:
     def _names_of(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if name == self.contract.robot.name:
             return self.layout.joint_names, self.layout.body_names
+        if name in self.broken_sensors:
+            raise self.broken_sensors[name]
         if name in self.sensors:
             return (), self.sensors[name].body_names
         if any(entity.name == name and entity.kind in OF_THE_ROBOT for entity in self.contract.scene):
@@ -412,6 +226,8 @@ class World:
 
     def sensor(self, name: str, kind: type[Any]) -> Any:
         """A sensor by name, of the kind that a term needs."""
+        if name in self.broken_sensors:
+            raise self.broken_sensors[name]
         found = self.sensors.get(name)
         if not isinstance(found, kind):
             raise InputError("E122", f"sensor {name}", f"there is no {kind.__name__} {name!r} in the scene")
@@ -420,58 +236,6 @@ class World:
 
 def _listed(value: Any) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
-
-
-def defaults_of(contract: Contract, layout: Layout) -> Defaults:
-    """Of the robot's joints in the policy's order; joints without a limit have ±inf."""
-    robot, names = contract.robot, layout.joint_names
-    limits = np.array([robot.joint_limits.get(name, (-np.inf, np.inf)) for name in names], dtype=float).reshape(-1, 2)
-    with np.errstate(invalid="ignore"):
-        middle, half = limits.mean(axis=1), (limits[:, 1] - limits[:, 0]) / 2.0 * robot.soft_joint_pos_limit_factor
-        soft = np.stack([middle - half, middle + half], axis=1)
-    soft = np.where(np.isfinite(limits).all(axis=1, keepdims=True), soft, limits)
-    speeds = contract.joint_values("velocity_limit", np.inf) if contract.joint_names == names else ()
-    soft_speeds = np.array(speeds) if speeds else np.full(len(names), np.inf)
-    if contract.sim.use_newton_actuators and any(not group.is_implicit for group in contract.actuators):
-        soft_speeds = np.zeros(len(names))  # Isaac Lab 3 never fills them for a robot with motors in Newton's kernels
-    solver = contract.joint_values("velocity_limit_sim", np.inf) if contract.joint_names == names else ()
-    return Defaults(
-        joint_pos=np.array([robot.default_joint_pos.get(name, 0.0) for name in names]),
-        joint_vel=np.array([robot.default_joint_vel.get(name, 0.0) for name in names]),
-        limits=limits,
-        soft_limits=soft,
-        velocity_limits=soft_speeds,
-        solver_velocity_limits=np.array(solver) if solver else np.full(len(names), np.inf),
-    )
-
-
-def rest_state(layout: Layout, env_count: int) -> State:
-    """Zero everywhere, upright."""
-    joints, links = len(layout.back), int(layout.bodies.max(initial=0)) + 1
-    upright = np.array([1.0, 0.0, 0.0, 0.0])
-    zeros, link_zeros = np.zeros((env_count, 3)), np.zeros((env_count, links, 3))
-    at_rest = LinkStates(
-        pos_w=link_zeros,
-        quat_wxyz=np.broadcast_to(upright, (env_count, links, 4)),
-        lin_vel_w=link_zeros,
-        com_lin_vel_w=link_zeros,
-        ang_vel_w=link_zeros,
-    )
-    return State(
-        time_s=np.zeros(env_count),
-        root_pos_w=zeros,
-        root_quat_wxyz=np.broadcast_to(upright, (env_count, 4)),
-        root_lin_vel_w=zeros,
-        root_com_lin_vel_w=zeros,
-        root_ang_vel_w=zeros,
-        joint_names=(),
-        joint_pos=np.zeros((env_count, joints)),
-        joint_vel=np.zeros((env_count, joints)),
-        link_names=(),
-        find_torque=lambda: np.zeros((env_count, joints)),
-        find_contacts=lambda: link_zeros,
-        find_links=lambda: at_rest,
-    )
 
 
 def is_entity(value: Any) -> bool:
