@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array, cross, heading, rotate, rotate_back, wrap_to_pi
+from isaaclab_mirror.adapter.arrays import Array, heading, rotate_back, wrap_to_pi
 from isaaclab_mirror.envs.commanding import velocity_command
 from isaaclab_mirror.envs.mirror import Mirror, Step
 from isaaclab_mirror.sims.state import State
@@ -113,6 +113,7 @@ class Measure:
         self._settled = np.zeros(n)
         self._terms: dict[str, Array] = {}
         self._feet = ends_of_chains(mirror) if slip and self._floating else np.zeros(0, dtype=int)
+        self._coms = mirror.simulator.centers_of_mass()[self._feet]
         self._slip, self._touched = np.zeros(n), np.zeros(n)
 
     def add(self, step: Step, command: Array | None) -> None:
@@ -152,14 +153,17 @@ class Measure:
 
     def _contact_speeds(self, state: State) -> Array:
         """Horizontal velocity of the point of each foot that is level with the ground, under its centre of mass."""
-        links, feet, height = state.links, self._feet, self._mirror.contract.sim.terrain.height
-        com = links.pos_w[:, feet] + rotate(links.quat_wxyz[:, feet], self._coms()[None])
-        arm = np.zeros_like(com)
-        arm[..., 2] = height - com[..., 2]
-        return (links.com_lin_vel_w[:, feet] + cross(links.ang_vel_w[:, feet], arm))[..., :2]
-
-    def _coms(self) -> Array:
-        return self._mirror.simulator.centers_of_mass()[self._feet]
+        links, feet = state.links, self._feet
+        w, x, y, z = np.moveaxis(links.quat_wxyz[:, feet], -1, 0)
+        a, b, c = self._coms.T
+        above = (
+            links.pos_w[:, feet, 2] + 2 * (x * z - w * y) * a + 2 * (y * z + w * x) * b + (1 - 2 * (x * x + y * y)) * c
+        )
+        drop, spin = self._mirror.contract.sim.terrain.height - above, links.ang_vel_w[:, feet]
+        velocity = links.com_lin_vel_w[:, feet, :2].copy()
+        velocity[..., 0] += spin[..., 1] * drop  # ω × (0, 0, drop)
+        velocity[..., 1] -= spin[..., 0] * drop
+        return velocity
 
     def _end(self, step: Step, counted: Array) -> None:
         for row in np.flatnonzero(self.alive & step.exploded):
@@ -170,13 +174,10 @@ class Measure:
             self.finish(int(row), ", ".join(names), fell=bool(result.terminated[row]))
         if self._floating:
             low = step.state.root_pos_w[:, 2] - self._mirror.contract.sim.terrain.height < LOW * self._start_height
-            tilted = self._gravity_z(step.state) > UPRIGHT
+            x, y = step.state.root_quat_wxyz[:, 1], step.state.root_quat_wxyz[:, 2]
+            tilted = 2.0 * (x * x + y * y) - 1.0 > UPRIGHT  # z of gravity in the root's axes
             for row in np.flatnonzero(self.alive & (low | tilted)):
                 self.finish(int(row), "fell", fell=True)
-
-    def _gravity_z(self, state: State) -> Array:
-        down = np.broadcast_to(np.array([0.0, 0.0, -1.0]), state.root_pos_w.shape)
-        return rotate_back(state.root_quat_wxyz, down)[:, 2]
 
     def finish(self, row: int, termination: str, *, fell: bool, message: str = "") -> None:
         """The episode of one environment is over."""

@@ -70,7 +70,7 @@ class Reader:
         first, dof = self._robot.root_qpos, self._robot.root_dof
         quat, linear = qpos[:, first + 3 : first + 7], qvel[:, dof : dof + 3]
         angular = batched.rotate(quat, qvel[:, dof + 3 : dof + 6])
-        arm = batched.rotate(quat, np.broadcast_to(self._dynamics.root_com, linear.shape))
+        arm = batched.rotate(quat, self._dynamics.root_com[None])
         return {
             "root_pos_w": qpos[:, first : first + 3],
             "root_quat_wxyz": quat,
