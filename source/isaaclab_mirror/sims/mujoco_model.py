@@ -230,12 +230,17 @@ def _complete(spec: Any, joints: list[str], links: list[str]) -> None:
 
 
 def _compile(spec: Any, where: str) -> Any:
+    import mujoco
+
     try:
         return spec.compile()
     except ValueError as error:
         raise InputError(
             "E033", where, f"MuJoCo cannot compile the robot: {' '.join(str(error).split())[:300]}"
         ) from None
+    finally:
+        if hasattr(mujoco, "mj_clearCache"):  # it keeps up to 500 MB of meshes, by the names of files now gone
+            mujoco.mj_clearCache(mujoco.mj_getCache())
 
 
 def _joint_map(model: Any, robot: Robot) -> JointMap:
