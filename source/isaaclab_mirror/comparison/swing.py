@@ -78,7 +78,7 @@ def _pendulums(robot: Robot, sim: MujocoSim, facts: JointFacts) -> list[Pendulum
     import numpy as np
 
     found: list[Pendulum] = []
-    looped = looped_axes(robot)
+    looped = looped_axes(robot) | {axis.name for joint in robot.joints if len(joint.axes) > 1 for axis in joint.axes}
     for axis in robot.axes():
         if axis.kind is not AxisKind.HINGE or axis.name in looped:
             continue
