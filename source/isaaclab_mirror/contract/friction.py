@@ -36,11 +36,14 @@ def startup_frictions(contract: Contract, links: Sequence[str]) -> dict[str, tup
 def _links(names: Any, links: Sequence[str], term: Term) -> Sequence[str]:
     if names is None:
         return links
-    asked = (names,) if isinstance(names, str) else cast(tuple[str, ...], names)
+    where = f"events.{term.name}.params.asset_cfg.body_names"
+    asked: tuple[Any, ...] = cast(tuple[Any, ...], names) if isinstance(names, tuple) else (names,)
+    if not all(isinstance(name, str) for name in asked):
+        raise InputError("E104", where, f"{names!r} are not names")
     if ".*" in asked:
         return links
     try:
-        return match_names(asked, links, f"events.{term.name}.params.asset_cfg.body_names")
+        return match_names(asked, links, where)
     except InputError:
         return ()  # bodies of the training asset that this file calls differently: their friction stays
 

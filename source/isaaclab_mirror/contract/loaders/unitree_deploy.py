@@ -155,16 +155,25 @@ def _action(name: str, node: Node, names: tuple[str, ...]) -> ActionTerm:
     if name != "JointPositionAction":
         raise node.error("", f"the action {name!r} is not read from deploy.yaml", "write a contract.toml")
     count = len(joints)
-    scale, offset = number_or_several(node, "scale"), number_or_several(node, "offset")
     clip = node.raw("clip")
-    pairs = [_pair(node, pair) for pair in cast(tuple[Any, ...], clip)] if isinstance(clip, tuple) else None
+    pairs = [_pair(node, pair) for pair in cast(tuple[Any, ...], clip)] if isinstance(clip, tuple) and clip else None
+    if pairs is not None and len(pairs) != count:
+        raise node.wrong("clip", f"{count} pairs of numbers, one per joint")
     return joint_positions(
         joints,
-        scale=scale if len(scale) == count else scale * count or (1.0,) * count,
-        offset=offset if len(offset) == count else offset * count or (0.0,) * count,
+        scale=_per_joint(node, "scale", count, 1.0),
+        offset=_per_joint(node, "offset", count, 0.0),
         clip=pairs,
         name=name,
     )
+
+
+def _per_joint(node: Node, key: str, count: int, default: float) -> tuple[float, ...]:
+    """One number each, or one for all."""
+    values = number_or_several(node, key) or (default,)
+    if len(values) not in (1, count):
+        raise node.wrong(key, f"{count} finite numbers, one per joint")
+    return values if len(values) == count else values * count
 
 
 def _pair(node: Node, value: Any) -> tuple[float, float]:
