@@ -20,6 +20,8 @@ LOW = 0.5
 UPRIGHT = -0.5
 EXPLODED, UNSEEN = "exploded", "nan observation"
 FAILURES = (EXPLODED, UNSEEN)
+SLIP_EVERY = 5
+"""Policy steps between two looks at the feet: the poses of all links cost more than everything else measured."""
 TOUCH_N = 1.0
 """A link that feels more than this touches."""
 
@@ -114,6 +116,7 @@ class Measure:
         self._terms: dict[str, Array] = {}
         self._feet = ends_of_chains(mirror) if slip and self._floating else np.zeros(0, dtype=int)
         self._coms = mirror.simulator.centers_of_mass()[self._feet]
+        self._looks = 0
         self._slip, self._touched = np.zeros(n), np.zeros(n)
 
     def add(self, step: Step, command: Array | None) -> None:
@@ -129,6 +132,7 @@ class Measure:
         self._energy += np.where(counted, power * self._dt, 0.0)
         if self._floating:
             self._move(state, counted, command)
+            self._looks += 1
         self._end(step, counted)
 
     def _move(self, state: State, counted: Array, command: Array | None) -> None:
@@ -144,7 +148,7 @@ class Measure:
         if command is not None:
             self._asked[settled] += command[settled]
             self._asked_turn += np.where(counted, command[:, 2] * self._dt, 0.0)
-        if len(self._feet):
+        if len(self._feet) and self._looks % SLIP_EVERY == 0:
             touching = np.linalg.norm(state.contact_force_w[:, self._feet], axis=-1) > TOUCH_N
             touching &= counted[:, None]
             speed = np.linalg.norm(self._contact_speeds(state), axis=-1)

@@ -18,8 +18,8 @@ def cross(a: Array, b: Array) -> Array:
     if a.size == 3 and b.size == 3 and a.ndim == b.ndim:
         (ax, ay, az), (bx, by, bz) = a.ravel().tolist(), b.ravel().tolist()
         return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]).reshape(a.shape)
-    shape = np.broadcast_shapes(a.shape, b.shape)
-    result = np.empty(shape, dtype=np.result_type(a, b))
+    shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
+    result = np.empty(shape, dtype=a.dtype if a.dtype == b.dtype else np.result_type(a, b))
     result[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     result[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
     result[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
