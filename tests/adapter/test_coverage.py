@@ -24,7 +24,8 @@ def test_the_published_velocity_tasks_have_nothing_left_out(shared: Path):
 def test_a_task_that_is_not_covered_names_every_missing_term(shared: Path):
     found = coverage(load_contract(shared / "isaaclab-configs/IsaacContrib-Navigation-Flat-AnymalC", resolve=False))
     assert [str(term) for term in found.missing] == [
-        "action PreTrainedPolicyAction (isaaclab_tasks/contrib/navigation/mdp/pre_trained_policy_action.py)"
+        "action PreTrainedPolicyAction (isaaclab_tasks/contrib/navigation/mdp/pre_trained_policy_action.py, "
+        "nearest known JointVelocityAction)"
     ]
 
 
