@@ -364,9 +364,9 @@ CODES: dict[str, Code] = {
     ),
     "E061": Code(
         "left out of the emulation",
-        "A contact between two links, a coupled joint, a tendon: fidelity `emulate` does not know it.",
+        "A contact between two links, a loop, a tendon: fidelity `emulate` does not know it.",
         "Kept going without it.",
-        "elbow_mimic: warning E061: left out of the emulation: loops and couplings are not covered",
+        "rod: warning E061: left out of the emulation: loops are not covered, nor couplings that are not linear",
     ),
     "E062": Code(
         "approximated in the emulation",
@@ -391,6 +391,13 @@ CODES: dict[str, Code] = {
         "`calibrate` moves joints by their drives: the robot has no joint, or no drive that could move one.",
         "Refused.",
         "chain.usda: error E065: there is nothing to fit: no joint has a drive that could move it",
+    ),
+    "E066": Code(
+        "colliders as PhysX cooks them",
+        "`cooked` was asked for: PhysX's hulls and decompositions take the place of mesh colliders.",
+        "Those that PhysX does not tell are made here: the mesh's own hull, or a decomposition by coacd (extra "
+        "`decompose`) with PhysX's limits.",
+        "go2.usda:/: info E066: 12 mesh colliders are 27 hulls, 12 from PhysX",
     ),
     "E090": Code(
         "option that does not exist",

@@ -170,7 +170,7 @@ def set_up_contacts(
     for index in range(pairs.shape[0]):
         if pairs[index].count == 0:
             anchors[index].count = 0
-    count, listed = order_pairs(anchors, listed, pairs, solve.patches, rules.pair_order)
+    count, listed = order_pairs(anchors, listed, world, (now.geom_xpos, now.geom_xmat), solve.patches, rules.pair_order)
     row = 0
     for index in range(count):
         row = add_patch(solve, world, now, anchors[solve.patches[index].pair], index, row)

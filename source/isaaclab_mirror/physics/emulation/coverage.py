@@ -32,6 +32,8 @@ SHAPE_NAMES = {
 }
 FREE, BALL = 0, 1
 """MuJoCo's mjtJoint."""
+EQ_JOINT = 2
+"""MuJoCo's mjtEq."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +155,39 @@ def self_gaps(model: Model, moving: list[int]) -> list[Gap]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """A joint that follows another: q = ratio·q_leader + shift."""
+
+    follower: str
+    leader: str
+    ratio: float
+    shift: float
+
+
+def couplings_of(model: Model) -> dict[int, Coupling]:
+    """The equalities of two hinges or slides that are linear, by their number."""
+    found: dict[int, Coupling] = {}
+    for k in range(model.neq):
+        ends = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+        constant, ratio, *curved = (float(c) for c in model.eq_data[k][:5])
+        if int(model.eq_type[k]) != EQ_JOINT or not model.eq_active0[k] or min(ends) < 0 or any(curved):
+            continue
+        if {int(model.jnt_type[j]) for j in ends} & {FREE, BALL}:
+            continue
+        own, other = (float(model.qpos0[int(model.jnt_qposadr[j])]) for j in ends)
+        names = [str(model.joint(j).name) for j in ends]
+        found[k] = Coupling(names[0], names[1], ratio, own + constant - ratio * other)
+    return found
+
+
 def model_gaps(model: Model) -> list[Gap]:
     """Constraints and springs that the emulation does not know."""
+    known = couplings_of(model)
     gaps = [
-        Gap(f"equality {model.equality(i).name!r}", "loops and couplings are not covered", True)
+        Gap(f"equality {model.equality(i).name!r}", "loops are not covered, nor couplings that are not linear", True)
         for i in range(model.neq)
+        if i not in known and model.eq_active0[i]
     ]
     gaps += [Gap(f"tendon {model.tendon(i).name!r}", "tendons are not covered", True) for i in range(model.ntendon)]
     return gaps

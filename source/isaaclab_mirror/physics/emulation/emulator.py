@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from isaaclab_mirror.physics.emulation.compiled import COMPILED
-from isaaclab_mirror.physics.emulation.coverage import Gap, colliders_of, refusal
+from isaaclab_mirror.physics.emulation.coverage import Gap, colliders_of, couplings_of, refusal
 from isaaclab_mirror.physics.emulation.laws import Laws
 from isaaclab_mirror.physics.emulation.native import bindings
 from isaaclab_mirror.physics.emulation.robot import (
@@ -253,6 +253,7 @@ def rules_of(model: Model, settings: Settings, laws: Laws) -> Table[Rules]:
         "root_com": np.array(model.body_ipos[root]),
         "total_mass": float(np.sum(model.body_mass[moved])),
         "gravity": np.array(model.opt.gravity),
+        "coupled": bool(couplings_of(model)),
     }
     return filled(Rules, [row | {f.name: getattr(laws, f.name) for f in fields(laws)}])
 
@@ -265,6 +266,11 @@ def joints_of(model: Model, joints: JointParameters, names: Sequence[str]) -> Ta
     for name, values in joints.ordered(names).items():
         records[name][:] = values
     records["body"][:] = body
+    records["leader"][:] = -1
+    for coupling in couplings_of(model).values():
+        follower = names.index(coupling.follower)
+        records["leader"][follower] = names.index(coupling.leader)
+        records["ratio"][follower], records["shift"][follower] = coupling.ratio, coupling.shift
     records["ends"][:] = np.append(body[1:] != body[:-1], True)[: len(names)]
     return records
 

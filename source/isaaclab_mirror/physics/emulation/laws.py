@@ -19,6 +19,8 @@ class Laws:
     """maxForce, of drive and explicit effort together."""
     bounded_efforts: bool = True
     """Off: maxForce bounds drives alone, as in ovphysx 0.6.4, on which Isaac Lab 3.0 stands; 0.7.0 bounds both."""
+    couplings: bool = True
+    """Joints that follow others (mimic joints)."""
     joint_friction: bool = True
     limits: bool = True
     velocity_limits: bool = True

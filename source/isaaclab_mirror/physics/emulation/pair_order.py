@@ -1,17 +1,23 @@
 """In which order PhysX solves several shapes of one link: its list of touching pairs, sorted by an unstable sort.
 
-A pair that comes to touch is appended (of one step's: in reverse order of the file), the list is sorted by link every
-step, one that has parted is replaced by the last, one step later. The rule was found on recorded H1 steps, four shapes
-per foot: 0.0035 mrad for 0.36 s, in file order 0.3.
+A pair that comes to touch is appended (of one step's: by the least x that the shape reaches, greatest first, as the
+broad phase sweeps along x; at equal x in reverse order of the file), the list is sorted by link every step, one that
+has parted is replaced by the last, one step later.
+
+Measured: recorded H1 steps, shapes of a foot one after another, 0.0035 mrad for 0.36 s, in file order 0.3. Six bodies
+of four spheres each that touch at once: of 24 orders this is PhysX's every time (0.0002 mm, the next 0.006 to 0.9).
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from isaaclab_mirror.physics.emulation.compiled import compiled
-from isaaclab_mirror.physics.emulation.tables import Anchors, Pair, Patch
-from isaaclab_mirror.physics.emulation.vectors import Ints, Table
+from isaaclab_mirror.physics.emulation.robot import World
+from isaaclab_mirror.physics.emulation.tables import Anchors, Pair, Patch, Shape
+from isaaclab_mirror.physics.emulation.vectors import Floats, Ints, Table
 
 SMALL = 5
 """Up to this many elements are sorted by selection."""
@@ -85,25 +91,60 @@ def sort_unstable(items: Ints, pairs: Table[Pair], count: int) -> None:
 
 
 @compiled
+def least_x(shape: Shape, points: Floats, position: Floats, rotation: Floats) -> float:
+    """Least world x that a shape reaches [m]."""
+    if shape.rim:
+        axis = rotation[2]
+        return position[0] - shape.rim_half * abs(axis) - shape.rim_radius * math.sqrt(max(0.0, 1.0 - axis * axis))
+    least = math.inf
+    for row in range(shape.start, shape.start + shape.count):
+        x = rotation[0] * points[row, 0] + rotation[1] * points[row, 1] + rotation[2] * points[row, 2]
+        least = min(least, x)
+    return position[0] + least - shape.radius
+
+
+@compiled
+def append_new(anchors: Table[Anchors], listed: int, world: World, geom_xpos: Floats, geom_xmat: Floats) -> int:
+    """Put pairs that have come to touch behind the list, the greatest x first; how many it then holds."""
+    pairs, before = world.pairs, listed
+    for back in range(pairs.shape[0]):
+        index = pairs.shape[0] - 1 - back
+        if pairs[index].count == 0 or is_listed(anchors, before, index):
+            continue
+        shape = world.shapes[pairs[index].shape_index]
+        reach = least_x(shape, world.points, geom_xpos[shape.geom], geom_xmat[shape.geom])
+        pairs[index].least_x = reach
+        place = listed
+        while place > before and pairs[anchors[place - 1].listed].least_x < reach:
+            anchors[place].listed = anchors[place - 1].listed
+            place -= 1
+        anchors[place].listed = index
+        listed += 1
+    return listed
+
+
+@compiled
 def order_pairs(
-    anchors: Table[Anchors], listed: int, pairs: Table[Pair], patches: Table[Patch], by_list: bool
+    anchors: Table[Anchors],
+    listed: int,
+    world: World,
+    poses: tuple[Floats, Floats],
+    patches: Table[Patch],
+    by_list: bool,
 ) -> tuple[int, int]:
     """Write the touching pairs into `patches` in solving order; how many, and how many the list now holds.
 
-    The list stands in `anchors[k].listed`. Without `by_list` the order is the file's.
+    The list stands in `anchors[k].listed`. Without `by_list` the order is the file's. `poses`: positions and rotations
+    of all geoms.
     """
-    written = 0
+    written, pairs = 0, world.pairs
     if not by_list:
         for index in range(pairs.shape[0]):
             if pairs[index].count > 0:
                 patches[written].pair = index
                 written += 1
         return written, listed
-    for back in range(pairs.shape[0]):
-        index = pairs.shape[0] - 1 - back
-        if pairs[index].count > 0 and not is_listed(anchors, listed, index):
-            anchors[listed].listed = index
-            listed += 1
+    listed = append_new(anchors, listed, world, poses[0], poses[1])
     ranked = np.empty(listed, dtype=np.int64)
     for k in range(listed):
         ranked[k] = anchors[k].listed

@@ -12,6 +12,7 @@ from isaaclab_mirror.physics.emulation.compiled import compiled
 from isaaclab_mirror.physics.emulation.contact_rows import friction_impulse, normal_impulse, normal_target
 from isaaclab_mirror.physics.emulation.joint_rows import (
     bounded_drive,
+    coupling_impulse,
     drive_error,
     joint_friction,
     joint_limit,
@@ -192,9 +193,29 @@ def solve_contacts(
 
 
 @compiled
+def solve_couplings(solve: Solve, velocity_iteration: bool) -> None:
+    """Every joint that follows another, brought to it."""
+    rules, joints, velocity, inverse = solve.rules[0], solve.joints, solve.velocity, solve.inverse
+    for j in range(joints.shape[0]):
+        joint = joints[j]
+        if joint.leader < 0:
+            continue
+        leader, ratio = joints[joint.leader], joint.ratio
+        own, other = rules.first + j, rules.first + joint.leader
+        error = joint.start + joint.moved - ratio * (leader.start + leader.moved) - joint.shift
+        response = inverse[own, own] - ratio * (2.0 * inverse[own, other] - ratio * inverse[other, other])
+        speed = velocity[own] - ratio * velocity[other]
+        impulse = coupling_impulse(speed, error, response, rules.substep_s, rules.limit_bias, velocity_iteration)
+        push(velocity, inverse[own], impulse)
+        push(velocity, inverse[other], -ratio * impulse)
+
+
+@compiled
 def sweep(solve: Solve, anchors: Table[Anchors], patch_count: int, iteration: int, velocity_iteration: bool) -> None:
     """All rows of the robot once, in place. Velocity iterations do not touch the drives."""
     rules, joints, velocity, inverse = solve.rules[0], solve.joints, solve.velocity, solve.inverse
+    if rules.coupled and rules.couplings:
+        solve_couplings(solve, velocity_iteration)
     if rules.floating and patch_count > 0:
         solve_contacts(solve, patch_count, rules.root, anchors, velocity_iteration)
     for j in range(joints.shape[0]):

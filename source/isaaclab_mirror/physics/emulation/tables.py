@@ -72,6 +72,9 @@ class Rules:
     """Centre of mass of the root in its own frame [m]."""
     total_mass: float
     gravity: Three
+    coupled: bool
+    """Some joint follows another."""
+    couplings: bool
     drives: bool
     acceleration_drives: bool
     efforts: bool
@@ -143,6 +146,10 @@ class Joint:
     body: int
     ends: bool
     """The last joint of its body: the body's contacts follow."""
+    leader: int
+    """The joint that this one follows, q = ratio·q_leader + shift; −1: none."""
+    ratio: float
+    shift: float
     position_target: float
     velocity_target: float
     effort: float
@@ -204,6 +211,8 @@ class Pair:
     rest_m: float
     static_friction: float
     dynamic_friction: float
+    least_x: float
+    """That the shape reached when they came to touch [m]."""
     start: int
     """This step's contact points: first row, count."""
     count: int
