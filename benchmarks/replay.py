@@ -15,19 +15,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")
-os.environ.setdefault("MUJOCO_GL", "disable")
-
-from isaaclab_mirror.contract.loading import load_contract
-from isaaclab_mirror.envs.episodes import Plan, run_episodes
-from isaaclab_mirror.envs.mirror import Mirror
-from isaaclab_mirror.envs.opening import MirrorOptions, open_mirror
-from isaaclab_mirror.policy.loading import load_policy
-from isaaclab_mirror.policy.policy import Policy
-from isaaclab_mirror.sims.mujoco_sim import MujocoSim
+if TYPE_CHECKING:
+    from isaaclab_mirror.envs.mirror import Mirror
+    from isaaclab_mirror.policy.policy import Policy
 
 QUADRUPEDS = ("go2-velocity-robot_lab", "go2-flat-isaaclab3-here")
 COMMAND = (0.5, 0.0, 0.0)
@@ -50,6 +42,10 @@ class Clocked:
 
 
 def opened(run: Path, count: int, threads: int | None) -> tuple[Mirror, Policy]:
+    from isaaclab_mirror.contract.loading import load_contract
+    from isaaclab_mirror.envs.opening import MirrorOptions, open_mirror
+    from isaaclab_mirror.policy.loading import load_policy
+
     contract = load_contract(run)
     assert contract.policy is not None
     options = MirrorOptions(env_count=count, threads=threads, commands={"velocity": COMMAND})
@@ -58,6 +54,8 @@ def opened(run: Path, count: int, threads: int | None) -> tuple[Mirror, Policy]:
 
 def share_inside(run: Path, seconds: float, threads: int | None, clock: Callable[[], float]) -> tuple[float, float]:
     """Share of a replay of many environments spent in the simulator's step, and simulated seconds per second."""
+    from isaaclab_mirror.envs.episodes import Plan, run_episodes
+
     mirror, policy = opened(run, MANY, threads)
     with mirror:
         run_episodes(mirror, policy, Plan(episodes=MANY, seconds=0.4))
@@ -70,6 +68,8 @@ def share_inside(run: Path, seconds: float, threads: int | None, clock: Callable
 
 def real_time(run: Path, seconds: float) -> float:
     """Simulated seconds per CPU second of one environment."""
+    from isaaclab_mirror.envs.episodes import Plan, run_episodes
+
     mirror, policy = opened(run, 1, 1)
     with mirror:
         run_episodes(mirror, policy, Plan(seconds=0.4))
@@ -81,6 +81,8 @@ def real_time(run: Path, seconds: float) -> float:
 def bare_step_us(run: Path, steps: int = 2000) -> float:
     """CPU time of mj_step alone on the standing robot: how fast this core is now."""
     import mujoco
+
+    from isaaclab_mirror.sims.mujoco_sim import MujocoSim
 
     mirror, _ = opened(run, 1, 1)
     with mirror:
@@ -99,6 +101,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=4.0, help="of each episode")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")  # before numpy is loaded
+    os.environ.setdefault("MUJOCO_GL", "disable")
     folder = args.shared / "policies"
     if not folder.is_dir():
         print(f"no policies at {folder}: nothing measured")

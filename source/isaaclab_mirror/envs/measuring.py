@@ -123,13 +123,15 @@ class Measure:
         """One policy step; `command` is what held during it."""
         alive, state, result = self.alive, step.state, step.result
         counted = alive & ~step.exploded
+        everyone = bool(counted.all())
         self.steps += alive
-        self._return += np.where(counted, result.reward, 0.0)
+        self._return += result.reward if everyone else np.where(counted, result.reward, 0.0)
         for name, share in result.terms.items():
-            self._terms.setdefault(name, np.zeros(len(alive)))
-            self._terms[name] += np.where(counted, share, 0.0)
-        power = np.abs(state.joint_torque * state.joint_vel).sum(axis=1)
-        self._energy += np.where(counted, power * self._dt, 0.0)
+            if name not in self._terms:
+                self._terms[name] = np.zeros(len(alive))
+            self._terms[name] += share if everyone else np.where(counted, share, 0.0)
+        power = np.abs(state.joint_torque * state.joint_vel).sum(axis=1) * self._dt
+        self._energy += power if everyone else np.where(counted, power, 0.0)
         if self._floating:
             self._move(state, counted, command)
             self._looks += 1
@@ -170,17 +172,19 @@ class Measure:
         return velocity
 
     def _end(self, step: Step, counted: Array) -> None:
-        for row in np.flatnonzero(self.alive & step.exploded):
+        for row in np.flatnonzero(self.alive & step.exploded) if step.exploded.any() else ():
             self.finish(int(row), EXPLODED, fell=False, message=step.messages.get(int(row), ""))
         result = step.result
-        for row in np.flatnonzero(counted & result.done):
+        done = result.done
+        for row in np.flatnonzero(counted & done) if done.any() else ():
             names = [name for name, value in result.ends.items() if value[row]]
             self.finish(int(row), ", ".join(names), fell=bool(result.terminated[row]))
         if self._floating:
             low = step.state.root_pos_w[:, 2] - self._mirror.contract.sim.terrain.height < LOW * self._start_height
             x, y = step.state.root_quat_wxyz[:, 1], step.state.root_quat_wxyz[:, 2]
             tilted = 2.0 * (x * x + y * y) - 1.0 > UPRIGHT  # z of gravity in the root's axes
-            for row in np.flatnonzero(self.alive & (low | tilted)):
+            down = self.alive & (low | tilted)
+            for row in np.flatnonzero(down) if down.any() else ():
                 self.finish(int(row), "fell", fell=True)
 
     def finish(self, row: int, termination: str, *, fell: bool, message: str = "") -> None:
