@@ -129,7 +129,11 @@ def _read(source: Path, options: ReadOptions, found: Diagnostics, fidelity: Fide
     from isaaclab_mirror.formats.usd.reader import read_usd
 
     read = read_usd(source, options, found, fidelity, convex_hull, physx_masses)
-    return read.robot, read.sources
+    if not options.cooked:
+        return read.robot, read.sources
+    from isaaclab_mirror.formats.usd.cooked import with_cooked_hulls
+
+    return with_cooked_hulls(read.robot, options, found), read.sources
 
 
 def _write(

@@ -12,6 +12,9 @@ def add_read_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--variant", action="append", default=[], metavar="SET=NAME", help="choose a variant; may be given again"
     )
+    parser.add_argument(
+        "--cooked", action="store_true", help="mesh colliders as PhysX cooks them (needs the extra physx)"
+    )
 
 
 def add_set_arguments(parser: argparse.ArgumentParser) -> None:

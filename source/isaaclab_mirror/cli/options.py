@@ -40,7 +40,7 @@ def conversion_options(args: argparse.Namespace) -> ConversionOptions:
         before = given.get("variants")
         chosen = dict(_pair(assignment, "--variant") for assignment in args.variant)
         given["variants"] = {**typing.cast("Mapping[str, str]", before), **chosen} if before else chosen
-    for flag in ("scene", "strict"):
+    for flag in ("scene", "strict", "cooked"):
         if getattr(args, flag, False):
             given[flag] = True
     strict = _value(bool, given.pop("strict", False), "strict")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from isaaclab_mirror.robot.geometry import MeshAsset
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def convex_hull(mesh: MeshAsset) -> MeshAsset:
@@ -42,3 +48,25 @@ def convex_hull(mesh: MeshAsset) -> MeshAsset:
     used, inverse = np.unique(faces.reshape(-1), return_inverse=True)
     vertices = back[used] * size + low
     return MeshAsset(mesh.name, vertices.astype(np.float32), inverse.reshape(-1, 3).astype(np.int32), None, mesh.source)
+
+
+def hulls_of_edges(edges: Any) -> list[NDArray[np.float64]]:
+    """Corners (k, 3) of every closed surface among edges (n, 2, 3) that are drawn face by face, one after the other.
+
+    An edge is drawn once for each of its two faces: where none is left alone, a surface is complete.
+    """
+    import numpy as np
+
+    points, places = np.unique(np.asarray(edges).reshape(-1, 3), axis=0, return_inverse=True)
+    hulls: list[NDArray[np.float64]] = []
+    alone: set[tuple[int, int]] = set()
+    corners: set[int] = set()
+    for a, b in places.reshape(-1, 2).tolist():
+        if a == b:
+            continue
+        alone ^= {(a, b) if a < b else (b, a)}
+        corners |= {a, b}
+        if not alone:
+            hulls.append(points[sorted(corners)].astype(np.float64))
+            corners = set()
+    return hulls if not corners else []

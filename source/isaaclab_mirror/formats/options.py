@@ -46,6 +46,8 @@ class ReadOptions:
     root given by the file's own references are always followed; absolute paths and remote ones only with this."""
     visuals: bool = True
     """Read visual geometry."""
+    cooked: bool = False
+    """Mesh colliders as PhysX cooks them: its convex hulls and decompositions, read back from PhysX itself."""
 
     def __post_init__(self) -> None:
         """Words are taken for the choices that they name."""

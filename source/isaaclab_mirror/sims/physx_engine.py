@@ -244,6 +244,37 @@ class PhysxEngine:
         self._contacts.read_net_friction_forces(friction)
         return normal + friction
 
+    def collider_edges(self, colliders: Sequence[str]) -> list[Array32]:
+        """What PhysX draws of each collider (n, 2, 3), in the world [stage units]; takes a step for each."""
+        import numpy as np
+        from ovphysx.types import SimObjectType
+
+        drawing = SimObjectType.DEBUG_RENDER
+        found: list[Array32] = []
+        with _silent(1, 2), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            for name in ("enabled", "scale", "collisionShapes"):
+                self._put_setting(name, np.ones(1))
+            for path in colliders:
+                with self._physx.read_sync(drawing, ["linePosition"]) as read:
+                    token = int(read.dictionary.intern_path(path))
+                self._put_setting("scope", np.array([1, token], dtype=np.uint64))
+                self._physx.step_sync(1e-4)
+                with self._physx.read_sync(drawing, ["linePosition"]) as read:
+                    drawn = [np.array(group.tensors[0].numpy(), np.float32) for group in read.groups]
+                found.append(np.concatenate(drawn) if drawn else np.zeros((0, 2, 3), np.float32))
+        return found
+
+    def _put_setting(self, name: str, values: Any) -> None:
+        """The first numbers of a setting of PhysX's drawing."""
+        from ovphysx.types import SimObjectType
+
+        extra = {"values": [int(v) for v in values]} if name == "scope" else {}
+        with self._physx.write_sync(SimObjectType.DEBUG_RENDER, [name], **extra) as write:
+            for group in write.groups:
+                group.tensors[0].numpy().reshape(-1)[: len(values)] = values
+                write.commit_sync(group)
+
     def close(self) -> None:
         """Give everything back, in PhysX's order; twice is once."""
         for binding in (*self._bindings.values(), self._contacts):

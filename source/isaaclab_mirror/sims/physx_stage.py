@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from isaaclab_mirror.diagnostics import Diagnostics, InputError
 from isaaclab_mirror.formats.options import ReadOptions
 from isaaclab_mirror.formats.registry import Format, format_of
+from isaaclab_mirror.formats.usd.overlay import free_colliders, open_overlay
 from isaaclab_mirror.formats.usd.stage import UsdRobotStage, open_stage, quiet_usd
 from isaaclab_mirror.robot.joints import JointType
 from isaaclab_mirror.robot.model import Robot
@@ -61,21 +62,13 @@ class PhysxStage:
 
 def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: Path) -> PhysxStage:
     """Write the layer into `folder`."""
-    from pxr import Sdf, Usd, UsdGeom, UsdPhysics
-
     if robot.source is None or not robot.source.file.is_file() or format_of(robot.source.file) is not Format.USD:
         where = str(robot.source or robot.name)
         raise InputError("E058", where, "PhysX loads USD files, and the robot comes from none", "give its USD file")
     source = open_stage(robot.source.file, read, Diagnostics())
     file = folder / "stage.usda"
     with quiet_usd():
-        layer = Sdf.Layer.CreateNew(str(file))
-        layer.TransferContent(source.stage.GetSessionLayer())  # variant selections, no asset paths
-        layer.subLayerPaths = [source.stage.GetRootLayer().realPath]
-        stage = Usd.Stage.Open(layer)
-        UsdGeom.SetStageMetersPerUnit(stage, source.metres)
-        UsdPhysics.SetStageKilogramsPerUnit(stage, source.kilograms)
-        UsdGeom.SetStageUpAxis(stage, UsdGeom.GetStageUpAxis(source.stage))
+        stage = open_overlay(source, file)
         links = {link.name: str(link.extras["usd:path"]) for link in robot.links if "usd:path" in link.extras}
         axes = {axis.name: axis.source.where for axis in robot.axes() if axis.source is not None}
         roots = [record.path.pathString for record in source.roots]
@@ -83,7 +76,7 @@ def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: 
         _put_scene(stage, source, settings)
         _put_bodies(stage, source, settings)
         _put_joints(stage, robot, source.metres)
-        _free_colliders(stage)
+        free_colliders(stage)
         _leave_out_prototypes(stage, source.stage.GetDefaultPrim(), scope)
         put_robot(stage, robot, roots, source.metres)
         _lock_joints(stage, robot)
@@ -96,7 +89,7 @@ def write_stage(robot: Robot, read: ReadOptions, settings: SimSettings, folder: 
         if settings.ground is not None:
             _put_ground(stage, source, settings.ground)
         placed = source.cache.GetLocalToWorldTransform(source.stage.GetPrimAtPath(scope))
-        layer.Save()
+        stage.GetRootLayer().Save()
     position, turn = placed.ExtractTranslation(), placed.RemoveScaleShear().ExtractRotationQuat()
     x, y, z = turn.GetImaginary()
     return PhysxStage(
@@ -237,26 +230,6 @@ def _lock_joints(stage: Usd.Stage, robot: Robot) -> None:
         for prim in stage.Traverse():
             if prim.HasAPI(UsdPhysics.CollisionAPI) and not prim.GetName().startswith(OURS):
                 UsdPhysics.CollisionAPI(prim).GetCollisionEnabledAttr().Set(False)
-
-
-def _free_colliders(stage: Usd.Stage) -> None:
-    """Instances that hold colliders become plain prims; what is nested shows when the outer one is opened."""
-    from pxr import Usd
-
-    while True:
-        closed = [
-            prim
-            for prim in stage.Traverse()
-            if prim.IsInstance()
-            and any(
-                "PhysicsCollisionAPI" in below.GetPrimTypeInfo().GetAppliedAPISchemas()
-                for below in Usd.PrimRange(prim, Usd.TraverseInstanceProxies())
-            )
-        ]
-        if not closed:
-            return
-        for prim in closed:
-            prim.SetInstanceable(False)
 
 
 def _leave_out_prototypes(stage: Usd.Stage, default: Usd.Prim, scope: str) -> None:

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isaaclab_mirror.formats.usd.overlay import open_overlay
 from isaaclab_mirror.formats.usd.stage import UsdRobotStage, quiet_usd
 from isaaclab_mirror.robot.inertia import Inertia, diagonalize
 
@@ -66,24 +67,29 @@ def run_child(stage: Path, folder: Path) -> Mapping[str, Any]:
     """Run PhysX on a stage; what it answers, by prim path, in stage units."""
     args, output = folder / "args.json", folder / "masses.json"
     args.write_text(json.dumps({"stage": str(stage), "output": str(output)}), encoding="utf-8")
+    run_physx(CHILD, args)
+    answer = json.loads(output.read_text(encoding="utf-8"))
+    if not isinstance(answer, dict):
+        raise ValueError("its answer is no table")
+    return answer
+
+
+def run_physx(module: str, args: Path) -> None:
+    """Run a module with its arguments' file in a fresh process, in that file's folder."""
     package_root = str(Path(__file__).resolve().parents[3])
     inherited = os.environ.get("PYTHONPATH")
     path = os.pathsep.join([package_root, inherited] if inherited else [package_root])
     # -P: what lies in the working folder is not imported.
     subprocess.run(  # noqa: S603
-        [sys.executable, "-P", "-m", CHILD, str(args)],
+        [sys.executable, "-P", "-m", module, str(args)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": path},
-        cwd=folder,
+        cwd=args.parent,
         timeout=TIMEOUT_S,
         check=True,
     )
-    answer = json.loads(output.read_text(encoding="utf-8"))
-    if not isinstance(answer, dict):
-        raise ValueError("its answer is no table")
-    return answer
 
 
 def inertia_of(row: Any, metres: float, kilograms: float) -> Inertia | None:
@@ -112,16 +118,10 @@ def inertia_of(row: Any, metres: float, kilograms: float) -> Inertia | None:
 
 def write_wrapper(stage: UsdRobotStage, bodies: Sequence[Sdf.Path], file: Path) -> None:
     """A layer over the asset: the reader's units and variants, without the geometry that no asked body weighs."""
-    from pxr import Sdf, Usd, UsdGeom, UsdPhysics
+    from pxr import UsdPhysics
 
     with quiet_usd():
-        layer = Sdf.Layer.CreateNew(str(file))
-        layer.TransferContent(stage.stage.GetSessionLayer())  # variant selections, no asset paths
-        layer.subLayerPaths = [stage.stage.GetRootLayer().realPath]
-        wrapper = Usd.Stage.Open(layer)
-        UsdGeom.SetStageMetersPerUnit(wrapper, stage.metres)
-        UsdPhysics.SetStageKilogramsPerUnit(wrapper, stage.kilograms)
-        UsdGeom.SetStageUpAxis(wrapper, UsdGeom.GetStageUpAxis(stage.stage))
+        wrapper = open_overlay(stage, file)
         scenes = [wrapper.GetPrimAtPath(record.path) for record in stage.scenes]
         if not scenes:
             scenes = [UsdPhysics.Scene.Define(wrapper, "/isaaclab_mirror_scene").GetPrim()]
@@ -130,7 +130,7 @@ def write_wrapper(stage: UsdRobotStage, bodies: Sequence[Sdf.Path], file: Path) 
                 UsdPhysics.Scene(prim).CreateGravityMagnitudeAttr().Set(0.0)
         for path in _unneeded(stage, bodies):
             wrapper.OverridePrim(path).SetActive(False)
-        layer.Save()
+        wrapper.GetRootLayer().Save()
 
 
 def _unneeded(stage: UsdRobotStage, bodies: Sequence[Sdf.Path]) -> list[Sdf.Path]:
