@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.formats.options import check_mesh_format
-from isaaclab_mirror.robot.geometry import Compound, MeshAsset, MeshShape, Shape
+from isaaclab_mirror.robot.geometry import Compound, MeshAsset, MeshShape, Shape, area_vectors
 from isaaclab_mirror.robot.model import Robot
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def stl_bytes(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> bytes:
 
     corners = np.asarray(vertices, dtype=np.float32)[faces]
     wide = corners.astype(np.float64)  # the squares of millimetres underflow float32
-    normals = np.cross(wide[:, 1] - wide[:, 0], wide[:, 2] - wide[:, 0])
+    normals = area_vectors(wide)
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0)
     record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])

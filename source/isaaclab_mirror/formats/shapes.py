@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from isaaclab_mirror.robot.geometry import Box, Cone, MeshAsset
+from isaaclab_mirror.robot.geometry import Box, Cone, MeshAsset, area_vectors
 from isaaclab_mirror.rotations import Pose, quat_from_matrix
 
 SEGMENTS = 32
@@ -31,9 +31,8 @@ def area(mesh: MeshAsset) -> float:
     """Of all triangles together [m²]."""
     import numpy as np
 
-    corners = mesh.vertices_m.astype(np.float64)[mesh.faces]
-    crossed = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return float(np.linalg.norm(crossed, axis=1).sum() / 2)
+    vectors = area_vectors(mesh.vertices_m.astype(np.float64)[mesh.faces])
+    return float(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)).sum() / 2)
 
 
 def flat_box(mesh: MeshAsset, half_thickness_m: float) -> tuple[Pose, Box] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from isaaclab_mirror.robot.geometry import MeshAsset
+from isaaclab_mirror.robot.geometry import MeshAsset, area_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ def with_volume(mesh: MeshAsset) -> MeshAsset | None:
 
     vertices = mesh.vertices_m.astype(np.float64)
     corners = vertices[mesh.faces]
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = area_vectors(corners)
     area = np.linalg.norm(areas, axis=1)
     total = float(area.sum())
     if total <= 1e-14:

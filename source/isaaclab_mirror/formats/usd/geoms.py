@@ -28,6 +28,7 @@ from isaaclab_mirror.formats.usd.values import (
     number,
     plain,
     positive,
+    shear,
     value,
 )
 from isaaclab_mirror.robot.geometry import (
@@ -181,8 +182,7 @@ class GeomReader:
         pose = Pose((pose.pos[0] * m, pose.pos[1] * m, pose.pos[2] * m), pose.quat_wxyz)
         # Scales that differ from 1 by float noise are 1: meshes stay shared, numbers readable.
         clean = tuple(float(round(s)) if abs(s - round(s)) < 1e-6 and round(s) != 0 else s for s in scale)
-        rows = [relative.GetRow3(i).GetNormalized() for i in range(3)]
-        shears = max(abs(Gf.Dot(rows[0], rows[1])), abs(Gf.Dot(rows[0], rows[2])), abs(Gf.Dot(rows[1], rows[2]))) > 1e-5
+        shears = shear(relative) > 1e-5
         return pose, clean, relative if shears else None  # type: ignore[return-value]
 
     # ------------------------------------------------------------------ what is seen
@@ -265,8 +265,9 @@ class GeomReader:
         if not any(api.startswith("Mjc") for api in record.apis):
             return {}
         found: dict[str, object] = {}
+        names = frozenset(record.prim.GetAuthoredPropertyNames())
         for attribute, key in MUJOCO_GEOM.items():
-            stated = plain(record.prim, attribute)
+            stated = plain(record.prim, attribute) if attribute in names else None
             if stated is None or key in found or (isinstance(stated, float) and math.isinf(stated)):
                 continue
             found[key] = stated

@@ -272,8 +272,9 @@ def _mujoco(stage: UsdRobotStage, record: Record) -> Mapping[str, object]:
     if not any(api.startswith("Mjc") for api in record.apis):
         return {}
     found: dict[str, object] = {}
+    names = frozenset(record.prim.GetAuthoredPropertyNames())
     for attribute, key in MUJOCO_JOINT.items():
-        stated = plain(record.prim, attribute)
+        stated = plain(record.prim, attribute) if attribute in names else None
         if stated is not None:
             found[key] = stated
     return found

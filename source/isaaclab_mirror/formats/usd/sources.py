@@ -10,18 +10,16 @@ from isaaclab_mirror.formats.usd.stage import quiet_usd, used_layers
 
 def usd_sources(file: Path, options: ReadOptions) -> tuple[Path, ...]:
     """Every layer that the file reaches, whatever the variant, and every asset (mesh, texture) that they name."""
-    from pxr import Sdf
 
     with quiet_usd():
-        layers, _ = used_layers(file, options.allow_outside)
-        found = dict.fromkeys(layers)
-        for layer_file in layers:
-            layer = Sdf.Layer.FindOrOpen(str(layer_file))
-            for asset in sorted(layer.GetExternalAssetDependencies()) if layer else ():
+        layers = used_layers(file, options.allow_outside)
+        found = dict.fromkeys(layers.files)
+        for layer in layers.held:
+            for asset in sorted(layer.GetExternalAssetDependencies()):
                 path = Path(layer.ComputeAbsolutePath(asset)) if not Path(asset).is_absolute() else Path(asset)
                 if path.is_file():
                     found[path] = None
-            for asset in _asset_values(layer) if layer else ():
+            for asset in _asset_values(layer):
                 path = Path(layer.ComputeAbsolutePath(asset))
                 if path.is_file():
                     found[path] = None

@@ -125,7 +125,16 @@ def quiet_usd() -> Iterator[None]:
         del delegate
 
 
-def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]:
+@dataclass(frozen=True, slots=True)
+class UsedLayers:
+    """Layers that a file reaches. USD closes a layer, and parses it again, when nobody holds it."""
+
+    files: list[Path]
+    missing: list[str]
+    held: list[Sdf.Layer]
+
+
+def used_layers(file: Path, allow_outside: bool) -> UsedLayers:
     """Layers that `file` reaches through references, payloads and sublayers, and those that are not there.
 
     Runs before anything is composed. A layer that names an existing file by an absolute path outside the asset's
@@ -140,11 +149,12 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
         raise InputError("E010", file, "USD cannot read it: it is of no USD format", HINT)
     found: dict[str, Path] = {}
     missing: dict[str, None] = {}
-    todo = [first]
+    todo, held = [first], []
     while todo:
         layer = todo.pop()
         if layer.identifier in found:
             continue
+        held.append(layer)
         found[layer.identifier] = Path(layer.realPath) if layer.realPath else file
         for asset in sorted(layer.GetCompositionAssetDependencies()):
             if not asset:
@@ -167,7 +177,7 @@ def used_layers(file: Path, allow_outside: bool) -> tuple[list[Path], list[str]]
                 missing[asset] = None
             else:
                 todo.append(below)
-    return list(dict.fromkeys(found.values())), list(missing)
+    return UsedLayers(list(dict.fromkeys(found.values())), list(missing), held)
 
 
 def _newest(layer: Sdf.Layer | None) -> Sdf.Layer | None:
@@ -208,11 +218,11 @@ def open_stage(file: Path, options: ReadOptions, found: Diagnostics) -> UsdRobot
     if file.stat().st_size == 0:
         raise InputError("E010", file, "the file is empty", HINT)
     with quiet_usd():
-        layers, missing = used_layers(file, options.allow_outside)
-        _report_outside(layers, file, found)
+        layers = used_layers(file, options.allow_outside)
+        _report_outside(layers.files, file, found)
         stage = Usd.Stage.Open(str(file))
         _select_variants(stage, file, options, found)
-        result = UsdRobotStage(stage, file, options, found, tuple(layers), tuple(missing))
+        result = UsdRobotStage(stage, file, options, found, tuple(layers.files), tuple(layers.missing))
         _report_composition(result)
         _read_units(result)
         _walk(result)

@@ -201,6 +201,17 @@ def decompose(matrix: Gf.Matrix4d) -> tuple[Pose, Vec3]:
     return Pose((t[0], t[1], t[2]), quat_from_matrix(columns)), (scale[0], scale[1], scale[2])
 
 
+def shear(matrix: Gf.Matrix4d) -> float:
+    """How far a transform's axes are from being perpendicular: the largest cosine between two of them."""
+    (a, b, c), (d, e, f), (g, h, i) = (matrix.GetRow3(k) for k in range(3))
+    first, second, third = math.hypot(a, b, c) or 1.0, math.hypot(d, e, f) or 1.0, math.hypot(g, h, i) or 1.0
+    return max(
+        abs(a * d + b * e + c * f) / (first * second),
+        abs(a * g + b * h + c * i) / (first * third),
+        abs(d * g + e * h + f * i) / (second * third),
+    )
+
+
 def scaled(pose: Pose, factor: float) -> Pose:
     """A pose whose position is in other units of length."""
     return pose if factor == 1.0 else Pose(tuple(c * factor for c in pose.pos), pose.quat_wxyz)  # type: ignore[arg-type]
