@@ -155,3 +155,28 @@ def test_the_cartpole_of_a_run_hangs_where_the_live_task_has_it(shared: Path):
     with MujocoSim(robot, settings=sim_settings_of(contract, robot)) as sim:
         assert sim.read().root_pos_w[0].tolist() == [0.0, 0.0, 2.0]
         assert sim.joint_names == contract.joint_names
+
+
+@pytest.mark.shared
+def test_a_usd_made_of_an_mjcf_is_run_as_physx_has_it(shared: Path):
+    run = shared / "policies" / "go2-velocity-robot_lab"
+    contract = load_contract(run, robot_file=shared / "corpus/unitree_go2/unitree_go2.usda")
+    assert contract.robot.file is not None
+    source = load_robot_file(contract.robot.file, contract.robot)
+    robot = robot_of(contract, source)
+    assert (source.dialect, robot.dialect) == ("mujoco", "physx")
+    assert {round(axis.dynamics.damping, 6) for axis in source.axes()} == {2.0}
+    assert {(axis.dynamics.damping, axis.dynamics.friction) for axis in robot.axes()} == {(0.0, 0.0)}
+    assert all(not geom.collision.mujoco for geom in robot.geoms if geom.collision is not None)
+
+
+@pytest.mark.shared
+def test_acceleration_drives_count_on_the_training_asset_alone(shared: Path, tmp_path: Path):
+    """Isaac Lab leaves the drive's type; deploy.yaml's gains, N·m/rad, are not those of this importer's drives."""
+    usd = shared / "corpus-layered/g1_urdf/g1_urdf.usda"
+    other = load_contract(shared / "policies" / "g1-29dof-velocity-unitree_rl_lab", robot_file=usd)
+    pose, rename = {".*_knee_joint": 0.3}, {"scene__robot__spawn__usd_path": "http://host/g1_urdf.usda"}
+    own = load_contract(write_run(tmp_path, env(scene__robot__init_state__joint_pos=pose, **rename)), robot_file=usd)
+    robot = load_robot_file(usd, own.robot)
+    assert {str(axis.drives[0].type) for axis in robot_of(other, robot).axes()} == {"force"}
+    assert {str(axis.drives[0].type) for axis in robot_of(own, robot).axes()} == {"acceleration"}

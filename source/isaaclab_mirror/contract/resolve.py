@@ -188,7 +188,7 @@ def _order(
     orders: Orders = depth_first_orders(robot) if depth_first else physx_orders(robot)
     names = _called(orders[which], called)
     rule = "depth first" if depth_first else "PhysX: breadth first, children by joint path"
-    if _is_training_asset(contract, robot) and not depth_first:
+    if is_training_asset(contract, robot) and not depth_first:
         return Order(names=names, source=OrderSource.PHYSX_RULE, note=f"{rule}, on {_asset_name(robot)}")
     if which == 0:
         found.warn(
@@ -209,12 +209,17 @@ def _inverse(mapping: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_stand_in(contract: Contract, robot: Robot) -> bool:
-    """An MJCF in place of the USD of the training: its joint friction, damping and materials are MuJoCo modelling."""
+    """A robot authored for MuJoCo (MJCF, or a USD made of one) in place of the USD of the training.
+
+    Its joint friction, damping and materials are MuJoCo modelling.
+    """
     usd = robot.source is not None and robot.source.file.suffix.lower().startswith(".usd")
-    return not usd and contract.source.kind not in OWN_DYNAMICS
+    if is_training_asset(contract, robot) or contract.source.kind in OWN_DYNAMICS:
+        return False
+    return not usd or robot.dialect == "mujoco"
 
 
-def _is_training_asset(contract: Contract, robot: Robot) -> bool:
+def is_training_asset(contract: Contract, robot: Robot) -> bool:
     """A USD with the name that the config has: then PhysX's rule on it is the order of the training."""
     if robot.source is None or not robot.source.file.suffix.lower().startswith(".usd"):
         return False
@@ -232,7 +237,7 @@ def _say_stand_in(
     found.info(
         "E108",
         _asset_name(robot),
-        "joint friction and damping of this MJCF are left out: the policy was trained on a USD whose own are not known",
+        "its joint friction and damping are MuJoCo modelling: left out, as the policy was trained on another asset",
         "state them in a contract.toml if the training had them",
     )
 

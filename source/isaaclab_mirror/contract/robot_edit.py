@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from isaaclab_mirror.contract.contract import ActuatorGroup, Contract, MaterialSpec, RobotSpec
+from isaaclab_mirror.contract.contract import ActuatorGroup, ActuatorKind, Contract, MaterialSpec, RobotSpec
 from isaaclab_mirror.contract.friction import startup_frictions
-from isaaclab_mirror.contract.resolve import is_stand_in
+from isaaclab_mirror.contract.resolve import is_stand_in, is_training_asset
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.robot.drives import Drive, DriveType
 from isaaclab_mirror.robot.geometry import Geom
@@ -37,7 +37,10 @@ def robot_of(contract: Contract, robot: Robot) -> Robot:
     if spec.scale is not None and any(abs(s - 1.0) > 1e-9 for s in spec.scale):
         raise InputError("E110", contract.name, f"the task scales the robot by {spec.scale}", "scale the asset itself")
     called = {file: policy for policy, file in spec.joint_aliases.items()}
-    joints = tuple(_joint(joint, contract, called) for joint in robot.joints)
+    trained = is_training_asset(contract, robot)
+    if is_stand_in(contract, robot):
+        robot = _as_physx_has_it(robot)
+    joints = tuple(_joint(joint, contract, called, trained) for joint in robot.joints)
     joints = (_based(joints[0], robot, spec), *joints[1:])
     materials, geoms = _surfaces(contract, robot)
     filtering = robot.collision_filter
@@ -69,15 +72,45 @@ def robot_of(contract: Contract, robot: Robot) -> Robot:
     )
 
 
-def _joint(joint: Joint, contract: Contract, called: Mapping[str, str]) -> Joint:
+def _as_physx_has_it(robot: Robot) -> Robot:
+    """A robot authored for MuJoCo without MuJoCo's contact and solver numbers: the policy knows PhysX's.
+
+    Where masses are MuJoCo's to compute it stays as it is.
+    """
+    if robot.dialect != "mujoco" or any(link.inertia is None for link in robot.links):
+        return robot
+    joints = [
+        replace(joint, axes=tuple(replace(axis, mujoco=_only(axis.mujoco, "ref")) for axis in joint.axes))
+        for joint in robot.joints
+    ]
+    geoms = [
+        geom if geom.collision is None else replace(geom, collision=replace(geom.collision, mujoco={}))
+        for geom in robot.geoms
+    ]
+    return replace(
+        robot,
+        dialect="physx",
+        joints=tuple(joints),
+        geoms=tuple(geoms),
+        contact_materials=(),
+        collision_filter=replace(robot.collision_filter, parent_rule="physx"),
+        scene=replace(robot.scene, mujoco={}),
+    )
+
+
+def _only(values: Mapping[str, object], key: str) -> dict[str, object]:
+    return {key: values[key]} if key in values else {}
+
+
+def _joint(joint: Joint, contract: Contract, called: Mapping[str, str], trained: bool) -> Joint:
     if not joint.axes:
         return joint
-    axes = tuple(_axis(axis, called.get(axis.name, axis.name), contract) for axis in joint.axes)
+    axes = tuple(_axis(axis, called.get(axis.name, axis.name), contract, trained) for axis in joint.axes)
     name = axes[0].name if len(axes) == 1 and joint.name == joint.axes[0].name else joint.name
     return replace(joint, name=name, axes=axes)
 
 
-def _axis(axis: Axis, name: str, contract: Contract) -> Axis:
+def _axis(axis: Axis, name: str, contract: Contract, trained: bool) -> Axis:
     """Gains, limits, armature and friction of the actuator group; the start of the task."""
     if axis.kind is AxisKind.BALL:
         return replace(axis, name=name)
@@ -103,14 +136,18 @@ def _axis(axis: Axis, name: str, contract: Contract) -> Axis:
             friction=group.dynamic_friction[k],
             damping=group.viscous_friction[k],
         ),
-        drives=(_drive(axis, group, k, contract),),
+        drives=(_drive(axis, group, k, contract, trained),),
     )
 
 
-def _drive(axis: Axis, group: ActuatorGroup, k: int, contract: Contract) -> Drive:
-    """Implicit: the engine's drive is the motor. Explicit: nothing but the bound on what the motor model sends."""
+def _drive(axis: Axis, group: ActuatorGroup, k: int, contract: Contract, trained: bool) -> Drive:
+    """Implicit: the engine's drive is the motor. Explicit: nothing but the bound on what the motor model sends.
+
+    Isaac Lab leaves the type of the asset's drive: gains of an acceleration drive act on the effective inertia. Of
+    another asset than that of the training the type says nothing: gains are forces.
+    """
     own = axis.drives[0] if axis.drives else None
-    kind = own.type if own is not None else DriveType.FORCE
+    kind = own.type if own is not None and (trained or group.kind is ActuatorKind.PASSIVE) else DriveType.FORCE
     word = _drive_type(contract.robot.spawn)
     kind = DriveType(word) if word in tuple(DriveType) else kind
     limit = group.effort_limit_sim[k]

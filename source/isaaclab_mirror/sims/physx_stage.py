@@ -194,7 +194,7 @@ def _put_articulation(prim: Usd.Prim, settings: SimSettings) -> None:
 
 
 def _put_joints(stage: Usd.Stage, robot: Robot, metres: float) -> None:
-    """A drive on every hinge and slide, because PhysX takes gains only where one is; and the start in its limits.
+    """A drive of the model's type on every hinge and slide, as PhysX takes gains only where one is; a start in limits.
 
     A joint that starts outside its limits is thrown into them: the first step, which PhysX takes to warm up, would
     leave the robot in pieces.
@@ -211,6 +211,8 @@ def _put_joints(stage: Usd.Stage, robot: Robot, metres: float) -> None:
         _apply(prim, f"PhysicsDriveAPI:{instance}")
         _apply(prim, f"PhysicsJointStateAPI:{instance}")
         kind = Sdf.ValueTypeNames.Float
+        if axis.drives:  # gains are written as numbers; what they act on only here
+            _set(prim, f"drive:{instance}:physics:type", Sdf.ValueTypeNames.Token, str(axis.drives[0].type))
         _set(prim, f"state:{instance}:physics:position", kind, home[axis.name] * unit)
         _set(prim, f"state:{instance}:physics:velocity", kind, 0.0)
 
