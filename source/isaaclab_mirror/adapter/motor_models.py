@@ -97,13 +97,13 @@ class DCMotor(MotorModel):
             ratio = np.where(np.isfinite(self.saturation), self.effort_limit / self.saturation, F32(0.0))
         self._corner = (self.velocity_limit * (F32(1.0) + ratio)).astype(F32)
         """Speed at which the curve meets the effort limit in braking."""
+        self._curved = bool(np.isfinite(self.velocity_limit).all())
 
     def clip(self, effort: Array, joint_vel: Array) -> Array:
         """To what the motor can give at that speed."""
-        speed = clipped(joint_vel, -self._corner, self._corner)
-        if not np.isfinite(self.velocity_limit).all():
+        if not self._curved:
             return clipped(effort, -self.effort_limit, self.effort_limit)
-        part = speed / self.velocity_limit
+        part = clipped(joint_vel, -self._corner, self._corner) / self.velocity_limit
         high = np.minimum(self.saturation * (F32(1.0) - part), self.effort_limit)
         low = np.maximum(self.saturation * (F32(-1.0) - part), -self.effort_limit)
         return clipped(effort, low, high)
