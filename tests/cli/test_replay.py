@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,20 @@ def test_a_plugin_adds_a_term_that_the_task_uses(cartpole: Path, tmp_path: Path,
     assert "joint_pos_of_mine" in message
     assert "my_task/mdp.py" in message
     assert main(["replay", str(run), *given, "--plugin", str(plugin)]) == 0
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there a missing display is known beforehand")
+def test_a_window_without_a_display_is_refused(cartpole: Path, capsys, monkeypatch: pytest.MonkeyPatch):
+    for variable in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(variable, raising=False)
+    message = refused(capsys, cartpole, "--viewer", "native")
+    assert "error E142: no window can be opened: there is no display" in message
+    assert "--viewer web" in message
+
+
+@pytest.mark.shared
+def test_physx_asks_for_a_usd_where_the_robot_is_an_mjcf(shared: Path, capsys):
+    pytest.importorskip("torch", reason="needs the extra `torch`")
+    message = refused(capsys, shared / "policies/h1-velocity-flat-isaaclab", "--sim", "physx")
+    assert "PhysX loads USD files" in message or "PhysX is not installed" in message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 
 from isaaclab_mirror.diagnostics import InputError
@@ -13,15 +15,15 @@ from isaaclab_mirror.sims.settings import SimSettings
 
 def show_native(robot: Robot, settings: SimSettings, player: Player, seconds: float | None = None) -> None:
     """Play in real time until the window is closed, or `seconds` have passed."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise _no_window("there is no display")  # MuJoCo would end the process
     posed = posed_model(robot, settings)
     try:
         import mujoco.viewer
 
         window = mujoco.viewer.launch_passive(posed.model, posed.data, show_left_ui=False, show_right_ui=False)
     except Exception as error:  # noqa: BLE001 GLFW raises its own classes, by platform
-        raise InputError(
-            "E142", "viewer", f"no window can be opened: {error}", "use --viewer web, or --video FILE without a display"
-        ) from None
+        raise _no_window(str(error)) from None
     with window:
         posed.pose(player.reset(), 0)
         begin = due = time.monotonic()
@@ -38,3 +40,8 @@ def show_native(robot: Robot, settings: SimSettings, player: Player, seconds: fl
                 time.sleep(due - now)
             else:
                 due = now
+
+
+def _no_window(why: str) -> InputError:
+    hint = "use --viewer web, or --video FILE without a display"
+    return InputError("E142", "viewer", f"no window can be opened: {why}", hint)
