@@ -22,9 +22,10 @@ class Gains:
     stiffness: float
     damping: float
     effort: float = math.inf
+    acceleration: bool = False
 
 
-def arm_mjcf(seed: int = 1, armature: float = 0.01, heaviest: float = 3.0) -> str:
+def arm_mjcf(seed: int = 1, armature: float = 0.01, heaviest: float = 3.0, limit_rad: float | None = None) -> str:
     """Six links in a row with random axes, centres of mass and inertias."""
     rng = np.random.default_rng(seed)
     text, end = "", ""
@@ -34,9 +35,11 @@ def arm_mjcf(seed: int = 1, armature: float = 0.01, heaviest: float = 3.0) -> st
         moments = mass * np.sort(rng.uniform(0.004, 0.006, 3))
         text += f'<body name="l{k}" pos="{_words(rng.uniform(-0.03, 0.03, 3) + np.array([0, 0, 0.25 if k else 0.1]))}">'
         text += f'<inertial pos="{_words(com)}" mass="{mass:.6f}" diaginertia="{_words(moments)}"/>'
-        text += f'<joint name="j{k}" axis="{axis}" armature="{armature}"/>'
+        bounds = "" if limit_rad is None else f'limited="true" range="{-limit_rad} {limit_rad}"'
+        text += f'<joint name="j{k}" axis="{axis}" armature="{armature}" {bounds}/>'
         end += "</body>"
-    return f'<mujoco><worldbody><body name="base"><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/>{text}{end}</body></worldbody></mujoco>'
+    head = '<mujoco><compiler angle="radian"/>'
+    return f'{head}<worldbody><body name="base"><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/>{text}{end}</body></worldbody></mujoco>'
 
 
 def quadruped_mjcf(armature: float = 0.0, radius_m: float = 0.022) -> str:
@@ -189,6 +192,8 @@ def _joint(model: Any, body: int, gains: Mapping[str, Gains]) -> str:
     if drive:
         text += f"            float drive:angular:physics:stiffness = {drive.stiffness * degree:.9g}\n"
         text += f"            float drive:angular:physics:damping = {drive.damping * degree:.9g}\n"
+        if drive.acceleration:
+            text += '            uniform token drive:angular:physics:type = "acceleration"\n'
         if math.isfinite(drive.effort):
             text += f"            float drive:angular:physics:maxForce = {drive.effort:.9g}\n"
     return text + "        }\n"

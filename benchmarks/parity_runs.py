@@ -38,6 +38,8 @@ class Motion:
     """Of the root link; None: a fixed base."""
     explicit: tuple[float, float, float] | None = None
     """kp, kd, bound of efforts computed once per step; None: the robot's own drives."""
+    efforts: Targets | None = None
+    """Time [s] → explicit efforts beside the drives [N·m]."""
     speed: Array | None = None
     """Joint velocities at the start."""
     push: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
@@ -87,6 +89,8 @@ def record(sim: Simulator, motion: Motion, raise_m: float = 0.0) -> Run:
             kp, kd, bound = motion.explicit
             q, v = state.joint_pos[0, columns], state.joint_vel[0, columns]
             sim.set_efforts(_placed(np.clip(kp * (targets - q) - kd * v, -bound, bound), columns))
+        if motion.efforts is not None:
+            sim.set_efforts(_placed(motion.efforts((step + 1) * sim.step_s), columns))
         begin = time.process_time()
         sim.step()
         busy += time.process_time() - begin
