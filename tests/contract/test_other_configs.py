@@ -128,6 +128,15 @@ def test_a_robot_with_other_joints_than_the_config_numbers_is_refused(tmp_path: 
     assert "numbers 2 joints, the robot's file has 4" in message
 
 
+def test_a_map_that_leads_to_physxs_own_order_is_confirmed_and_another_one_is_doubted(tmp_path: Path):
+    def severity(**changes: Any) -> str:
+        contract = load_contract(write(tmp_path, "deploy.yaml", changed(DEPLOY, **changes)))
+        return next(str(d.severity) for d in contract.diagnostics if d.code == "E105")
+
+    assert severity() == "info"
+    assert severity(joint_ids_map=[3, 1, 2, 0]) == "warning"
+
+
 def test_unitree_rl_gym_has_the_authors_layout_and_dynamics(tmp_path: Path):
     contract = load_contract(write(tmp_path, "dog.yaml", GYM))
     assert contract.source.kind is SourceKind.UNITREE_RL_GYM

@@ -11,7 +11,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from isaaclab_mirror.contract.contract import Contract, Order, OrderSource
+from isaaclab_mirror.contract.orders import depth_first_orders, physx_orders
 from isaaclab_mirror.diagnostics import Diagnostics, InputError
+from isaaclab_mirror.robot.model import Robot
 
 
 def place(k: int) -> str:
@@ -19,11 +21,15 @@ def place(k: int) -> str:
     return f"#{k}"
 
 
-def name_places(contract: Contract, file_joints: tuple[str, ...], found: Diagnostics) -> Contract:
-    """The contract with the robot's names for its places; as it is where it names joints."""
+def name_places(contract: Contract, robot: Robot, found: Diagnostics) -> Contract:
+    """The contract with the robot's names for its places; as it is where it names joints.
+
+    Where the policy's order then is PhysX's own on this robot, the numbering is confirmed.
+    """
     places = contract.robot.joint_places
     if not places:
         return contract
+    file_joints = depth_first_orders(robot).joints
     where = contract.source.files[0].name if contract.source.files else contract.name
     if max(places) >= len(file_joints) or len(places) != len(file_joints):
         raise InputError(
@@ -33,12 +39,15 @@ def name_places(contract: Contract, file_joints: tuple[str, ...], found: Diagnos
             "give the robot file of the training with --robot",
         )
     names = {place(k): file_joints[at] for k, at in enumerate(places)}
-    found.warn(
-        "E105",
-        f"{where}: joint order",
-        "the config numbers joints without naming them: numbers are taken as the robot file's depth-first order",
-        "check the order that `contract` prints against the motors' order",
-    )
+    order = tuple(names[place(k)] for k in range(len(places)))
+    said = "the config numbers joints without naming them: numbers are taken as the robot file's depth-first order"
+    if places != tuple(range(len(places))) and order == physx_orders(robot).joints:
+        found.info(
+            "E105", f"{where}: joint order", f"{said}, and so the policy's is PhysX's own order, as it should be"
+        )
+    else:
+        hint = "check the order that `contract` prints against the motors' order"
+        found.warn("E105", f"{where}: joint order", said, hint)
     spec = contract.robot
     return replace(
         contract,
@@ -49,7 +58,7 @@ def name_places(contract: Contract, file_joints: tuple[str, ...], found: Diagnos
             joint_vel_patterns=_renamed(spec.joint_vel_patterns, names),
         ),
         joints=Order(
-            names=tuple(names[place(k)] for k in range(len(places))),
+            names=order,
             source=OrderSource.RECORDING if contract.joints.source is OrderSource.RECORDING else OrderSource.GUESS,
             note=contract.joints.note,
         ),

@@ -40,7 +40,7 @@ def resolve_contract(contract: Contract, robot: Robot) -> Contract:
     """
     found = Diagnostics()
     file_joints = depth_first_orders(robot).joints
-    contract = name_places(contract, file_joints, found)
+    contract = name_places(contract, robot, found)
     where = _where(contract)
     aliases = _aliases(contract, file_joints, found)
     numbers = joint_numbers(robot)
