@@ -30,7 +30,7 @@ COOKED = (Approximation.CONVEX_HULL, Approximation.CONVEX_DECOMPOSITION)
 
 def with_cooked_hulls(robot: Robot, options: ReadOptions, found: Diagnostics) -> Robot:
     """The robot with PhysX's hulls as collision meshes; those it does not tell are made here by the same limits."""
-    chosen = [geom for geom in robot.geoms if _is_cooked(robot, geom)]
+    chosen = [geom for geom in robot.geoms if is_cooked(robot, geom)]
     if not chosen or robot.source is None:
         found.info("E066", str(robot.source or robot.name), "no mesh collider is cooked by PhysX: nothing to replace")
         return robot
@@ -52,7 +52,7 @@ def with_cooked_hulls(robot: Robot, options: ReadOptions, found: Diagnostics) ->
     return _replaced(robot, hulls)
 
 
-def _is_cooked(robot: Robot, geom: Geom) -> bool:
+def is_cooked(robot: Robot, geom: Geom) -> bool:
     """A convex mesh of a moving link; not where MuJoCo is to compute the link's mass from it."""
     collision = geom.collision
     if collision is None or geom.link is None or not isinstance(geom.shape, MeshShape) or geom.source is None:
@@ -68,10 +68,10 @@ def _in_link(stage: UsdRobotStage, robot: Robot, geom: Geom, points: Points) -> 
     """From the world [stage units] into the frame of the geom's link [m]."""
     path = str(robot.link(geom.link or "").extras["usd:path"])
     pose, _ = values.decompose(stage.cache.GetLocalToWorldTransform(stage.stage.GetPrimAtPath(path)))
-    return _moved(pose.inverse(), points) * stage.metres
+    return moved(pose.inverse(), points) * stage.metres
 
 
-def _moved(pose: Pose, points: Points) -> Points:
+def moved(pose: Pose, points: Points) -> Points:
     """Points of a frame in the outer one."""
     import numpy as np
 
@@ -87,7 +87,7 @@ def _made_here(robot: Robot, geom: Geom) -> list[Points]:
     mesh = next(mesh for mesh in robot.meshes if isinstance(geom.shape, MeshShape) and mesh.name == geom.shape.mesh)
     several = geom.collision is not None and geom.collision.approximation is Approximation.CONVEX_DECOMPOSITION
     parts = decompose(mesh) if several else [np.asarray(mesh.vertices_m, dtype=np.float64)]
-    return [_moved(geom.pose, part) for part in parts]
+    return [moved(geom.pose, part) for part in parts]
 
 
 def _replaced(robot: Robot, hulls: Mapping[str, Sequence[MeshAsset]]) -> Robot:
