@@ -48,7 +48,7 @@ class Browser:
         port_file = Path(self._folder.name) / "DevToolsActivePort"
         wait_for(lambda: port_file.is_file() and port_file.read_text().strip(), 30.0)
         port = port_file.read_text().split()[0]
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=10) as answer:  # noqa: S310 our own
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=10) as answer:
             pages = json.load(answer)
         page = next(p for p in pages if p["type"] == "page")
         self._socket = connect(page["webSocketDebuggerUrl"], max_size=None)
@@ -104,13 +104,13 @@ class Browser:
 
     def type_into(self, label: str, value: str) -> None:
         """The number box of a slider."""
-        place = self.evaluate(
+        script = (
             "(() => { const l = [...document.querySelectorAll('label, div, span')].find(e => e.children.length === 0"
             f" && e.innerText === {label!r}); if (!l) return null; let e = l; let i = null;"
             " for (let k = 0; k < 6 && !i; k++) { e = e.parentElement; i = e.querySelector('input[type=text]'); }"
             " if (!i) return null; i.focus(); i.select(); return true; })()"
         )
-        assert place, f"no box beside {label!r}"
+        wait_for(lambda: self.evaluate(script), 20)
         self.call("Input.insertText", text=value)
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -78,6 +81,36 @@ def test_sliders_and_buttons_reach_the_robot_and_the_page_logs_no_error(tmp_path
         viewer._stop()
         thread.join(10)
         viewer.close()
+
+
+@pytest.mark.slow
+def test_a_replayed_policy_follows_the_sliders_in_the_browser(tmp_path):
+    run = Path(__file__).parents[2] / "data/policies/h1_velocity_flat"
+    order = [sys.executable, "-m", "isaaclab_mirror", "replay", str(run), "--viewer", "web", "--port", "8150"]
+    order += ["--command", "0.5", "0", "0", "--start", "nominal"]
+    with subprocess.Popen(order, stdout=subprocess.PIPE, text=True) as replay:
+        try:
+            assert replay.stdout is not None
+            line = next(line for line in replay.stdout if line.startswith("open http"))
+            with Browser(line.split()[1]) as page:
+                wait_for(lambda: "mean velocity" in page.text(), 90)
+                page.type_into("turn [rad/s]", "1")
+                wait_for(lambda: "+1.00" in commanded(page), 60)
+                page.press("Push")
+                picture = tmp_path / "replay.png"
+                wait_for(lambda: distinct_colours(page, picture) > 50, 30)
+                assert page.errors == []
+                page.press("Stop")
+                assert replay.wait(30) == 0
+        finally:
+            replay.kill()
+
+
+def commanded(page: Browser) -> str:
+    """The command that the page tells of: its mean over the episode nears what the slider says."""
+    page.press("Reset")
+    time.sleep(2.5)  # means begin after the first second
+    return next((line for line in page.text().splitlines() if line.startswith("commanded")), "")
 
 
 def distinct_colours(page: Browser, file: Path) -> int:

@@ -14,10 +14,14 @@ from isaaclab_mirror.report.figure import Figure
 if TYPE_CHECKING:
     from isaaclab_mirror.sims.state import State
 
-FACTS_EVERY_S = 0.2
+FACTS_EVERY_S = 0.5
+PICTURE_EVERY_S = 0.04
+"""A browser that draws in software falls behind if it is told more often."""
 LONGEST_WAIT_S = 0.05
-CAMERA_OFFSET_M = (1.6, -1.6, 0.9)
-"""From the robot's root to the camera that follows it."""
+WORLD = "/environment"
+GRID_M = 60.0
+CAMERA_M = (2.0, -2.0, 1.4)
+"""Where a visitor's camera begins, seen from under the robot's root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +74,11 @@ class WebViewer:
         """Serve the page; the port next to a taken one is used."""
         self._figure, self._player = figure, player
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._paused, self._stopped, self._follow = False, False, True
+        self._paused, self._stopped, self._follow, self._height = False, False, True, 0.0
         self._server = _serve(host, port, title)
         self.address = f"http://{host}:{self._server.get_port()}"
+        self._world = self._server.scene.add_frame(WORLD, show_axes=False)
         self._frames = _put_figure(self._server, figure)
-        self._root = figure.links[0] if figure.links else ""
-        self._target: tuple[float, float, float] | None = None
         self._text = self._put_controls(title)
 
     def _put_controls(self, title: str) -> Any:
@@ -121,36 +124,33 @@ class WebViewer:
                 column = state.link_index(link)
                 frame.position = tuple(state.link_pos_w[0, column].tolist())
                 frame.wxyz = tuple(state.link_quat_wxyz[0, column].tolist())
-            if self._follow:
-                self._move_cameras(tuple(state.root_pos_w[0].tolist()))
+            root = state.root_pos_w[0]
+            # The world moves, not the visitors' cameras: those are theirs, and what they report comes late.
+            self._world.position = (-float(root[0]), -float(root[1]), 0.0) if self._follow else (0.0, 0.0, 0.0)
+            self._height = float(root[2])
 
-    def _move_cameras(self, root: tuple[float, float, float]) -> None:
-        """Carry every visitor's camera along with the robot; its direction stays the visitor's."""
-        before, self._target = self._target, root
-        for client in self._server.get_clients().values():
-            if before is None:
-                client.camera.position = tuple(a + b for a, b in zip(root, CAMERA_OFFSET_M, strict=True))
-                client.camera.look_at = root
-            else:
-                client.camera.position = tuple(
-                    float(c) + now - then for c, now, then in zip(client.camera.position, root, before, strict=True)
-                )
+    def _place_camera(self, client: Any) -> None:
+        client.camera.position = CAMERA_M
+        client.camera.look_at = (0.0, 0.0, 0.7 * self._height)
 
     def run(self, seconds: float | None = None) -> None:
         """Play in real time, or as fast as the simulator goes where it is slower."""
-        self._server.on_client_connect(lambda _: self._later(self._forget_camera))
         self.show(self._player.reset())
+        self._server.on_client_connect(self._place_camera)
         begin = due = time.monotonic()
-        told = 0.0
+        told = shown = 0.0
         while not self._stopped and (seconds is None or time.monotonic() - begin < seconds):
             self._take_events()
             if self._paused:
                 time.sleep(LONGEST_WAIT_S)
                 due = time.monotonic()
                 continue
-            self.show(self._player.step())
+            state = self._player.step()
             due += self._player.step_s
             now = time.monotonic()
+            if now - shown > PICTURE_EVERY_S:
+                shown = now
+                self.show(state)
             if now - told > FACTS_EVERY_S:
                 told = now
                 self._text.content = "\n".join(f"- {name}: {value}" for name, value in self._player.facts().items())
@@ -162,9 +162,6 @@ class WebViewer:
     def _take_events(self) -> None:
         while not self._events.empty():
             self._events.get()()
-
-    def _forget_camera(self) -> None:
-        self._target = None
 
     def close(self) -> None:
         """End the server."""
@@ -190,15 +187,15 @@ def _put_figure(server: Any, figure: Figure) -> dict[str, Any]:
 
     if figure.ground_height_m is not None:
         server.scene.add_grid(
-            "/ground", infinite_grid=True, position=(0.0, 0.0, figure.ground_height_m), plane_opacity=0.35
+            f"{WORLD}/ground", width=GRID_M, height=GRID_M, position=(0.0, 0.0, figure.ground_height_m)
         )
-    frames = {link: server.scene.add_frame(f"/robot/{link}", show_axes=False) for link in figure.links}
+    frames = {link: server.scene.add_frame(f"{WORLD}/robot/{link}", show_axes=False) for link in figure.links}
     for number, patch in enumerate(figure.patches):
         vertices = patch.triangles.reshape(-1, 3).astype(np.float32)
         faces = np.arange(len(vertices), dtype=np.uint32).reshape(-1, 3)
         red, green, blue, opacity = patch.colour
         server.scene.add_mesh_simple(
-            f"/robot/{patch.link}/{number}",
+            f"{WORLD}/robot/{patch.link}/{number}",
             vertices,
             faces,
             color=(int(255 * red), int(255 * green), int(255 * blue)),

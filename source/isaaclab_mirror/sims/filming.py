@@ -76,9 +76,16 @@ class PosedModel:
 
 
 def posed_model(robot: Robot, settings: SimSettings) -> PosedModel:
-    """A robot with everything that is to be seen."""
+    """A robot with everything that is to be seen; one that is all of one grey is painted link by link."""
+    import numpy as np
+
     settings = replace(settings, mujoco_substeps=1)
-    return PosedModel(robot_model(robot, Fidelity.NOMINAL, settings, contact_forces=False, visuals=True))
+    made = robot_model(robot, Fidelity.NOMINAL, settings, contact_forces=False, visuals=True)
+    moving = made.model.geom_bodyid > 0
+    plain = made.model.geom_matid[moving] < 0
+    if plain.all() and len(np.unique(made.model.geom_rgba[moving], axis=0)) == 1:
+        paint_links(made.model, moving)
+    return PosedModel(made)
 
 
 class Filming:
@@ -210,18 +217,14 @@ class Filming:
 
 
 def _looks(model: Any) -> Any:
-    """What is to be seen, or what collides where there is nothing else; one grey alone is painted link by link."""
+    """What is to be seen, or what collides where there is nothing else."""
     import mujoco
-    import numpy as np
 
     options = mujoco.MjvOption()
     moving = model.geom_bodyid > 0
     if not (moving & (model.geom_group <= 2)).any():
         options.geomgroup[:] = 1
     options.sitegroup[:] = 0
-    plain = model.geom_matid[moving] < 0
-    if plain.all() and len(np.unique(model.geom_rgba[moving], axis=0)) == 1:
-        paint_links(model, moving)
     return options
 
 
