@@ -67,7 +67,7 @@ def free_fall(engines: Engines, variant: Variant, progress: Progress) -> Found:
         masses = sim.masses() / sim.masses().sum()
         start = np.einsum("k,kj->j", masses, sim.read().link_pos_w[0])
         for _ in range(20):
-            sim.step(round(FALL_S / 20 / sim.step_s))
+            sim.step(max(1, round(FALL_S / 20 / sim.step_s)))
             progress(FALL_S / 40)
         state = sim.read()
         speeds.append(np.einsum("k,kj->j", masses, state.link_com_lin_vel_w[0]))

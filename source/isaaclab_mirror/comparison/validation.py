@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from isaaclab_mirror.comparison.engines import Engines
 from isaaclab_mirror.comparison.groups import ALL, Group, ValidationOptions
 from isaaclab_mirror.comparison.motions import Found
-from isaaclab_mirror.comparison.rows import Row, Validation, failures, undecided
+from isaaclab_mirror.comparison.rows import Row, Skipped, Validation, failures, undecided
 from isaaclab_mirror.diagnostics import Diagnostic, InputError
 from isaaclab_mirror.physics.options import Fidelity
 from isaaclab_mirror.sims.effective import mujoco_settings, physx_settings
@@ -19,7 +19,9 @@ from isaaclab_mirror.sims.settings import SimSettings, resolve_settings
 
 Report = Callable[[str, float], None]
 """Name of the group, share of all work that is done."""
-NO_PHYSX = "E056"
+NO_PHYSX, NOT_EMULATED = "E056", "E060"
+STEPS_S = (1e-4, 0.02)
+"""Shorter steps take hours for seconds of motion, longer ones are no simulation."""
 
 
 class Listener(Protocol):
@@ -117,14 +119,30 @@ def run_groups(file: Path, options: ValidationOptions, listener: Listener) -> No
                 listener.progress(name, seconds)
 
             progress(0.0)
-            try:
-                found = group.run(engines, settings, options, progress)
-            except InputError as error:
-                if error.diagnostic.code == NO_PHYSX:  # no test can run
-                    raise
-                engines.close()
-                found = Found(rows=[failed_row(group, error.diagnostic)])
-            listener.found(group.name, found)
+            listener.found(group.name, _run(group, engines, settings, options, progress))
+
+
+def _run(
+    group: Group,
+    engines: Engines,
+    settings: SimSettings,
+    options: ValidationOptions,
+    progress: Callable[[float], None],
+) -> Found:
+    shortest, longest = STEPS_S
+    if group.name != "static" and not shortest <= settings.timestep_s <= longest:
+        reason = f"with steps of {settings.timestep_s:g} s; --set timestep_s=… chooses another"
+        return Found(skipped=[Skipped(name=group.title, reason=reason)])
+    try:
+        return group.run(engines, settings, options, progress)
+    except InputError as error:
+        engines.close()
+        found = error.diagnostic
+        if found.code == NO_PHYSX:  # no test can run
+            raise
+        if found.code == NOT_EMULATED:
+            return Found(skipped=[Skipped(name=group.title, reason=found.message)])
+        return Found(rows=[failed_row(group, found)])
 
 
 def _effective(engines: Engines, settings: SimSettings, fidelity: Fidelity) -> Mapping[str, Any]:

@@ -75,8 +75,14 @@ def _draw_joint(pair: Pair, joint: int, axis: Any) -> None:
 
 
 def _draw_ground(pair: Pair, axes: Any) -> None:
-    names = ("height of the base [m]", "down the slope [m/s]", "upward force of the ground [N]")
-    reads = (lambda r: r.root_pos_w[:, 2], lambda r: r.root_lin_vel_w[:, 0], lambda r: r.force_w[:, 2])
+    import numpy as np
+
+    names = ("height of the base [m]", "level speed of the base [m/s]", "upward force of the ground [N]")
+    reads = (
+        lambda run: run.root_pos_w[:, 2],
+        lambda run: np.hypot(run.root_lin_vel_w[:, 0], run.root_lin_vel_w[:, 1]),
+        lambda run: run.force_w[:, 2],
+    )
     for axis, name, read in zip(axes, names, reads, strict=False):
         _curves(pair, axis, read)
         axis.set_title(name, fontsize=8)
