@@ -97,7 +97,7 @@ def test_physx_fidelity_adds_what_an_implicit_position_step_damps(usda: Usda):
 def test_physx_fidelity_has_stiff_contacts_and_an_elliptic_cone(usda: Usda):
     made = usda.convert(arm(), lowering={"fidelity": "physx", "timestep": 0.005})
     assert made.model.geom_solref[0] == pytest.approx([0.01, 1])
-    assert (made.model.opt.cone, made.model.opt.impratio) == (1, 100)
+    assert (made.model.opt.cone, made.model.opt.impratio) == (1, 10)
 
 
 def test_the_standards_contact_formula_is_written_with_a_warning(usda: Usda):
