@@ -58,7 +58,7 @@ class Both:
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
-        states = {name: self._state((), ("body",)) for name in ("object", "cube_1", "cube_2", "cube_3")}
+        states = {name: self._state((), ("body",)) for name in OBJECTS}
         states["cabinet"] = self._state(("drawer", "door"), ("sektion", "handle"))
         self.states = states | {"robot": self._state(JOINTS, BODIES)}
         self.frames = {name: (rng.uniform(-1, 1, (ENVS, 3, 3)), quats(rng, ENVS, 3)) for name in FRAMES}
@@ -72,6 +72,7 @@ class Both:
         self.commands["place"] = rng.uniform(-1, 1, (ENVS, 4))
         self.ends = rng.random((2, ENVS)) > 0.5
         self.steps = rng.integers(0, 400, ENVS)
+        self.gears = rng.integers(0, 3, ENVS)
         self.world = self._world()
         self.env = self._env()
 
@@ -164,6 +165,9 @@ class Both:
             def target(self, world: Any, index: int) -> Any:
                 return self._pos[:, index], self._quat[:, index]
 
+            def in_source(self, world: Any, index: int) -> Any:
+                return self.target(world, index)  # the stub offers the same numbers there
+
             @property
             def count(self) -> int:
                 return self._pos.shape[1]
@@ -193,6 +197,7 @@ class Both:
         world.terminated, world.time_outs = self.ends
         world.ends = {"fell": self.ends[0], "time_out": self.ends[1]}
         world.episode_steps = self.steps
+        world.drawn["gear_type"] = self.gears
         world.update(self.states["robot"])
         return world
 
@@ -275,7 +280,10 @@ class Both:
 
         scene = Scene({name: self._asset(name) for name in self.states})
         for name, (pos, quat) in self.frames.items():
-            scene[name] = SimpleNamespace(data=SimpleNamespace(target_pos_w=Read(pos), target_quat_w=Read(xyzw(quat))))
+            places, turns = Read(pos), Read(xyzw(quat))
+            frame = {"target_pos_w": places, "target_quat_w": turns}
+            frame |= {"target_pos_source": places, "target_quat_source": turns}
+            scene[name] = SimpleNamespace(data=SimpleNamespace(**frame))
         times = dict(
             zip(
                 ("current_air_time", "last_air_time", "current_contact_time", "last_contact_time"),
@@ -320,6 +328,7 @@ class Both:
             max_episode_length_s=8.0,
             scene=scene,
             extras={},
+            _gear_type_manager=SimpleNamespace(get_all_gear_type_indices=lambda: torch.tensor(self.gears)),
             command_manager=SimpleNamespace(get_command=tensors.__getitem__, get_term=terms.__getitem__),
             action_manager=SimpleNamespace(
                 action=Read(self.actions[0]).torch,
@@ -376,6 +385,8 @@ class Both:
         return np.asarray(BoundTerm(registry, func, params, self.world, func)(), dtype=float)
 
 
+GEARS = ("factory_gear_small", "factory_gear_medium", "factory_gear_large", "factory_gear_base")
+OBJECTS = ("object", "cube_1", "cube_2", "cube_3", *GEARS)
 FRAMES = ("ee_frame", "cabinet_frame")
 FEET = {"name": "robot", "body_names": [".*_foot"]}
 SENSED = {"name": "contacts", "body_names": [".*_foot"]}
@@ -384,6 +395,19 @@ FINGERS = {"name": "robot", "joint_names": ["finger_joint.*"]}
 LEGS_ONLY = {"name": "robot", "joint_names": ["hip", "knee"]}
 DRAWER = {"name": "cabinet", "joint_names": ["drawer"]}
 TRACK = {"std": 0.5, "command_name": "base_velocity"}
+DEPLOY = f"{CONTRIB}.deploy.mdp"
+SHAFTS = {"gear_small": [0.1, 0.2, 0.3], "gear_medium": [-0.1, 0.0, 0.2], "gear_large": [0.3, -0.2, 0.0]}
+GRASP = {
+    "end_effector_body_name": "right_hand",
+    "grasp_rot_offset": [0.6, 0.0, 0.0, 0.8],
+    "robot_asset_cfg": {"name": "robot"},
+}
+KEYPOINTS = {
+    "command_name": "pose",
+    "asset_cfg": {"name": "ee_frame"},
+    "keypoint_scale": 0.45,
+    "add_cube_center_kp": True,
+}
 FAR = (1000.0, 3.0, 0.0)
 
 OBSERVATIONS: list[tuple[str, dict[str, Any]]] = [
@@ -448,6 +472,10 @@ OBSERVATIONS: list[tuple[str, dict[str, Any]]] = [
     (f"{CORE}.reorient.mdp.observations:fingertip_vel", {"asset_cfg": FEET}),
     (f"{CONTRIB}.dr_legs.mdp.observations:joint_position_setpoints", {}),
     (f"{CONTRIB}.dr_legs.mdp.observations:gait_phase", {"period": 0.7, "num_harmonics": 2}),
+    (f"{DEPLOY}.observations:gear_shaft_pos_w", {"asset_cfg": {"name": "factory_gear_base"}, "gear_offsets": SHAFTS}),
+    (f"{DEPLOY}.observations:gear_shaft_quat_w", {"asset_cfg": {"name": "factory_gear_base"}}),
+    (f"{DEPLOY}.observations:gear_pos_w", {}),
+    (f"{DEPLOY}.observations:gear_quat_w", {}),
     (f"{CORE}.fourbar_pole.mdp.observations:joint_pos_cos", {"asset_cfg": LEGS_ONLY}),
     (f"{CORE}.fourbar_pole.mdp.observations:joint_pos_sin", {"asset_cfg": LEGS_ONLY}),
 ]
@@ -520,6 +548,15 @@ REWARDS: list[tuple[str, dict[str, Any]]] = [
         f"{CORE}.fourbar_pole.mdp.rewards:pole_upright",
         {"asset_cfg": LEGS_ONLY, "success_threshold": 0.9, "hold_time_s": 0.5},
     ),
+    (f"{DEPLOY}.rewards:keypoint_command_error", KEYPOINTS),
+    (
+        f"{DEPLOY}.rewards:keypoint_command_error_exp",
+        KEYPOINTS | {"kp_exp_coeffs": [(1.0, 0.1), (3.0, 0.01)], "kp_use_sum_of_exps": True},
+    ),
+    (
+        f"{DEPLOY}.rewards:keypoint_command_error_exp",
+        KEYPOINTS | {"kp_exp_coeffs": [(2.0, 0.1)], "kp_use_sum_of_exps": False},
+    ),
     (f"{LEGS}:joint_pos_tracking_exp", {}),
     (f"{LEGS}:base_lin_vel_l2", {}),
     (f"{LEGS}:base_ang_vel_l2", {}),
@@ -569,6 +606,14 @@ TERMINATIONS: list[tuple[str, dict[str, Any]]] = [
     (
         f"{CORE}.lift.mdp.terminations:object_reached_goal",
         {"command_name": "pose", "threshold": 1.5},
+    ),
+    (
+        f"{DEPLOY}.terminations:reset_when_gear_dropped",
+        GRASP | {"gear_offsets_grasp": SHAFTS, "distance_threshold": 1.2},
+    ),
+    (
+        f"{DEPLOY}.terminations:reset_when_gear_orientation_exceeds_threshold",
+        GRASP | {"roll_threshold_deg": 90.0, "pitch_threshold_deg": 60.0, "yaw_threshold_deg": 120.0},
     ),
     (f"{CORE}.reorient.mdp.terminations:object_away_from_goal", {"threshold": 1.2, "command_name": "goal"}),
     (
@@ -627,3 +672,85 @@ def test_most_terminations_are_asked_where_environments_differ(both: Both):
         ended = compare(both, "TERMINATIONS", func, params)
         mixed += 0 < ended.sum() < ENVS
     assert mixed >= 10
+
+
+# --- commands and rays
+
+
+def genuine_command(both: Both, path: str, config: dict[str, Any], **buffers: Any) -> Any:
+    """A command term without its constructor, which wants a simulator."""
+    import torch
+
+    module, _, name = path.rpartition(":")
+    made = getattr(importlib.import_module(module), name)
+    term = object.__new__(made)
+    term.__dict__.update({"cfg": SimpleNamespace(**config), "robot": both.env.scene["robot"], "_env": both.env})
+    term.__dict__.update({key: torch.tensor(value, dtype=torch.float32) for key, value in buffers.items()})
+    return term
+
+
+def test_a_heading_and_standing_velocity_command_is_the_genuine_one(both: Both):
+    import torch
+
+    from isaaclab_mirror.adapter.commands import UniformVelocityCommand
+    from isaaclab_mirror.contract.contract import Term
+
+    path = "isaaclab.envs.mdp.commands.velocity_command:UniformVelocityCommand"
+    ranges = {"lin_vel_x": (-1.0, 1.0), "lin_vel_y": (-1.0, 1.0), "ang_vel_z": (-0.8, 0.8), "heading": (-3.1, 3.1)}
+    config = {"heading_command": True, "heading_control_stiffness": 0.5, "rel_heading_envs": 0.7}
+    config |= {"rel_standing_envs": 0.3, "resampling_time_range": (10.0, 10.0)}
+    ours = UniformVelocityCommand(Term(name="v", func=path, params=config | {"ranges": ranges}), both.world)
+    ours.reset(both.world, slice(None))
+    ours.heads[:], ours.stands[:] = [True, True, True, False, True, False, True], [False] * 5 + [True] * 2
+    theirs = genuine_command(
+        both,
+        path,
+        config | {"ranges": SimpleNamespace(**ranges)},
+        vel_command_b=ours.value,
+        heading_target=ours.heading_target,
+    )
+    theirs.is_heading_env, theirs.is_standing_env = torch.tensor(ours.heads), torch.tensor(ours.stands)
+    before = ours.value.copy()
+    ours.update(both.world)
+    theirs._update_command()
+    assert ours.value == pytest.approx(theirs.command.numpy(), abs=1e-5)
+    assert np.abs(ours.value - before).max() > 0.1
+
+
+def test_a_place_to_go_to_is_seen_as_the_genuine_command_sees_it(both: Both):
+    import torch
+
+    from isaaclab_mirror.adapter.commands import UniformPose2dCommand
+    from isaaclab_mirror.contract.contract import Term
+
+    path = "isaaclab.envs.mdp.commands.pose_2d_command:UniformPose2dCommand"
+    config: dict[str, Any] = {"resampling_time_range": (8.0, 8.0), "simple_heading": True}
+    config["ranges"] = {"pos_x": (-3.0, 3.0), "pos_y": (-3.0, 3.0)}
+    ours = UniformPose2dCommand(Term(name="p", func=path, params=config), both.world)
+    ours.reset(both.world, slice(None))
+    theirs = genuine_command(
+        both,
+        path,
+        {},
+        pos_command_w=ours.goal_pos,
+        heading_command_w=ours.goal_heading,
+        pos_command_b=np.zeros((ENVS, 3)),
+        heading_command_b=np.zeros(ENVS),
+    )
+    ours.update(both.world)
+    theirs._update_command()
+    assert ours.value == pytest.approx(theirs.command.numpy(), abs=1e-5)
+    assert isinstance(theirs.command, torch.Tensor)
+
+
+@pytest.mark.parametrize("ordering", ["xy", "yx"])
+def test_rays_stand_where_the_genuine_grid_has_them(both: Both, ordering: str):
+    from isaaclab.sensors.ray_caster.patterns import GridPatternCfg, grid_pattern
+
+    from isaaclab_mirror.adapter.sensors import grid
+
+    cfg = GridPatternCfg(resolution=0.1, size=(1.6, 1.0), ordering=ordering)
+    starts, directions = grid_pattern(cfg, "cpu")
+    rays, direction = grid({"resolution": 0.1, "size": (1.6, 1.0), "ordering": ordering}, "here")
+    assert rays == pytest.approx(starts.numpy(), abs=1e-6)
+    assert np.tile(direction, (len(rays), 1)) == pytest.approx(directions.numpy(), abs=1e-6)

@@ -292,7 +292,9 @@ GEARS = ("gear_small", "gear_medium", "gear_large")
 def active_gear(world: World) -> Array:
     """Index into GEARS per environment: which gear this episode is about, as the scene's events drew it."""
     drawn = world.drawn.get("gear_type")
-    return np.zeros(world.env_count, dtype=int) if drawn is None else drawn
+    if drawn is None:
+        raise InputError("E124", "gear type", "the task has no event randomize_gear_type that chooses a gear")
+    return drawn
 
 
 @observation_term("gear_shaft_pos_w", "deploy", needs=("objects",))
@@ -318,18 +320,24 @@ def gear_shaft_quat_w(
     return world.policy_quat(unique(world.asset(asset_cfg.name).root_quat))
 
 
-def _gear(world: World, what: str) -> Array:
-    values = np.stack([getattr(world.asset(f"factory_{name}"), what) for name in GEARS], axis=1)
-    return values[np.arange(world.env_count), active_gear(world)]
+def gear_pose(world: World) -> tuple[Array, Array]:
+    """Of the active gear [m]."""
+    gears = [world.asset(f"factory_{name}") for name in GEARS]
+    rows, chosen = np.arange(world.env_count), active_gear(world)
+    pos, quat = (
+        np.stack([gear.root_pos for gear in gears], axis=1),
+        np.stack([gear.root_quat for gear in gears], axis=1),
+    )
+    return pos[rows, chosen], quat[rows, chosen]
 
 
 @observation_term("gear_pos_w", "deploy", needs=("objects",))
 def gear_pos_w(world: World) -> Array:
     """Of the active gear [m]."""
-    return _gear(world, "root_pos")
+    return gear_pose(world)[0]
 
 
 @observation_term("gear_quat_w", "deploy", needs=("objects",))
 def gear_quat_w(world: World) -> Array:
     """Of the active gear, w ≥ 0."""
-    return world.policy_quat(unique(_gear(world, "root_quat")))
+    return world.policy_quat(unique(gear_pose(world)[1]))

@@ -135,6 +135,7 @@ BUILT_IN = (
     "events",
     "task_events",
     "randomisations",
+    "deploy_terms",
     "motor_models",
     "motor_networks",
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array, combine_frames, multiply, rotate, yaw_quat
+from isaaclab_mirror.adapter.arrays import Array, combine_frames, multiply, rotate, subtract_frames, yaw_quat
 from isaaclab_mirror.contract.contract import Contract, EntityKind, SceneEntity
 from isaaclab_mirror.contract.matching import match_names
 from isaaclab_mirror.diagnostics import InputError
@@ -162,6 +162,7 @@ class FrameTransformer:
     def __init__(self, entity: SceneEntity, world: World) -> None:
         self._frames: list[tuple[str, str, Array, Array]] = []
         names: list[str] = []
+        self._source = entity
         for target in entity.config.get("target_frames") or ():
             where = f"scene.{entity.name}.target_frames"
             asset, bodies = owner_of(str(target["prim_path"]), world.contract, world.layout.body_names, where)
@@ -189,6 +190,18 @@ class FrameTransformer:
         return pos + rotate(quat, np.broadcast_to(pos_b, pos.shape)), multiply(
             quat, np.broadcast_to(quat_b, quat.shape)
         )
+
+    def in_source(self, world: World, index: int) -> tuple[Array, Array]:
+        """One target in the frame of the sensor's own prim: Isaac Lab's `target_pos_source`."""
+        offset: Mapping[str, Any] = self._source.config.get("source_frame_offset") or {}
+        where = f"scene.{self._source.name}.prim_path"
+        _, bodies = owner_of(self._source.prim_path, world.contract, world.layout.body_names, where)
+        column = world.layout.body_names.index(bodies[0])
+        robot = world.robot
+        shift = np.asarray(offset.get("pos") or (0.0, 0.0, 0.0), dtype=float)
+        turn = world.config_quat(offset.get("rot"))
+        pos, quat = combine_frames(robot.body_pos[:, column], robot.body_quat[:, column], shift, turn)
+        return subtract_frames(pos, quat, *self.target(world, index))
 
     @property
     def count(self) -> int:
