@@ -259,12 +259,14 @@ def _scales(mujoco: MujocoSim, facts: JointFacts) -> JointScales:
     inertia = np.diag(mujoco.mass_matrix()[0])[base:][columns]
     stiffness = np.where(facts.held, facts.stiffness, 0.0)
     push = stiffness * facts.amplitude
+    joints = {mujoco.model.joint(j).name for j in range(mujoco.model.njnt)}
+    single = [k for k, name in enumerate(facts.names) if name in joints]  # not the coordinates of a ball
     return JointScales(
-        names=facts.names,
-        driven=facts.held | facts.spun,
-        inertia=inertia,
-        lag=mujoco.step_s * stiffness,
-        effort=0.1 * np.minimum(push, facts.effort_limit),
+        names=[facts.names[k] for k in single],
+        driven=(facts.held | facts.spun)[single],
+        inertia=inertia[single],
+        lag=mujoco.step_s * stiffness[single],
+        effort=0.1 * np.minimum(push, facts.effort_limit)[single],
     )
 
 
