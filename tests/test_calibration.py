@@ -302,3 +302,17 @@ def test_an_arm_comes_a_third_closer_to_physx_where_it_was_not_fitted(shared: Pa
     assert first.lowered_by > 1 / 3  # 0.83 when this was written
     assert all(gap.noise is not None and gap.noise < 1e-5 for gap in first.gaps if gap.held_out)
     assert calibrate_robot(file).x == pytest.approx(first.x, abs=1e-9)
+
+
+@needs_physx
+@pytest.mark.physx
+@pytest.mark.slow
+@pytest.mark.shared
+def test_a_robot_with_ball_joints_is_fitted_in_its_hinges(shared: Path):
+    file = shared / "corpus-native" / "nv_humanoid" / "humanoid.usda"
+    found = calibrate_robot(file, CalibrationOptions(seconds=0.3, steps=1))
+    names = {p.joint for p in found.parameters if p.joint}
+    assert "left_knee" in names
+    assert not any(
+        ":" in name and name.endswith((":0", ":1", ":2")) and name.startswith("left_thigh") for name in names
+    )
