@@ -143,6 +143,11 @@ def test_the_newton_backend_is_said(tmp_path: Path):
     assert c.joint_names == ("left_hip", "left_knee", "right_hip", "right_knee")
 
 
+def test_the_newton_branch_between_2_and_3_has_quaternions_wxyz(tmp_path: Path):
+    c = loaded(tmp_path, sim__physx=..., sim__newton_cfg={"solver_cfg": {"solver_type": "mujoco_warp"}})
+    assert (c.sim.backend, c.source.version, c.quat_order) == ("newton", "2.x", "wxyz")
+
+
 @pytest.mark.parametrize(
     ("changes", "key", "part"),
     [

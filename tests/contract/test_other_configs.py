@@ -106,6 +106,7 @@ def test_deploy_yaml_numbers_motors_depth_first_and_the_policy_by_its_map(tmp_pa
     [
         ({"joint_ids_map": [0, 1, 1, 3]}, "each motor's number once"),
         ({"joint_ids_map": [0, 1, 2]}, "3 finite numbers"),
+        ({"joint_ids_map": [-1, 0, 1, 2]}, "each motor's number once"),
         ({"joint_ids_map": []}, "each motor's number once"),
         ({"step_dt": 0.0173}, "multiple of the physics step"),
         ({"stiffness": [1.0]}, "4 finite numbers"),
@@ -126,6 +127,16 @@ def test_a_robot_with_other_joints_than_the_config_numbers_is_refused(tmp_path: 
     put(document, ["actions", "JointPositionAction"], {"scale": [1, 1], "offset": [0, 0]})
     message = refused(load_contract, write(tmp_path, "deploy.yaml", document))
     assert "numbers 2 joints, the robot's file has 4" in message
+
+
+def test_a_robot_without_some_of_the_familys_motors_leaves_numbers_out(tmp_path: Path):
+    """Unitree's 23-joint G1 has motors up to 26: gains of all of them, or of its own alone."""
+    family = [10.0, 20.0, 0.0, 0.0, 30.0, 0.0, 40.0]
+    for stiffness in (family, [10.0, 20.0, 30.0, 40.0]):
+        document = changed(DEPLOY, joint_ids_map=[0, 4, 1, 6], stiffness=stiffness)
+        contract = load_contract(write(tmp_path, "deploy.yaml", document))
+        assert contract.joint_names == ("left_hip", "right_hip", "left_knee", "right_knee")
+        assert contract.joint_values("stiffness") == (10.0, 30.0, 20.0, 40.0)
 
 
 def test_a_map_that_leads_to_physxs_own_order_is_confirmed_and_another_one_is_doubted(tmp_path: Path):
@@ -176,6 +187,19 @@ def test_rl_sars_history_lists_lags_frame_by_frame(tmp_path: Path):
 )
 def test_an_rl_sar_config_that_does_not_add_up_is_refused(tmp_path: Path, changes: dict[str, Any], part: str):
     assert part in refused(sar, tmp_path, **changes)
+
+
+def test_wheels_of_rl_sar_are_driven_by_velocity_and_seen_at_zero(tmp_path: Path):
+    contract = sar(tmp_path, wheel_indices=[2, 3], joint_mapping=[0, 1, 2, 3])
+    legs, wheels = contract.actions
+    assert (legs.kind, legs.joints, legs.size) == ("JointPositionAction", ("left_hip", "left_knee"), 2)
+    assert (wheels.kind, wheels.joints, wheels.scale) == (
+        "JointVelocityAction",
+        ("right_hip", "right_knee"),
+        (0.25, 0.25),
+    )
+    assert contract.group("policy").terms[1].func_name == "joint_pos_rel_without_wheel"
+    assert "the last joints" in refused(sar, tmp_path, wheel_indices=[0, 1])
 
 
 def test_rl_sar_without_joint_names_asks_for_base_yaml(tmp_path: Path):

@@ -97,6 +97,8 @@ def engine_of(sim: Node, version: str) -> tuple[str, Node]:
         return "isaacsim", physics
     if "newton" in name or "mjwarp" in name:
         return "newton", physics
+    if "newton_cfg" in sim:  # Isaac Lab's Newton branch between 2.3 and 3.0
+        return "newton", sim.child("newton_cfg")
     if "physx" in sim:
         return "isaacsim", sim.child("physx")
     return ("isaacsim" if version in ("1.x", "2.x", "3.x") else "unknown"), physics

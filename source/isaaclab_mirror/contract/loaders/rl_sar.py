@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from isaaclab_mirror.contract.contract import (
+    ActionTerm,
     ActuatorKind,
     Contract,
     ObservationGroup,
@@ -41,6 +42,8 @@ from isaaclab_mirror.diagnostics import Diagnostics, InputError
 RANGE = (-1.0, 1.0)
 """robot_lab's commands [m/s, rad/s]; the files have none."""
 BASE = "base.yaml"
+WITHOUT_WHEELS = "robot_lab.tasks.locomotion.velocity.mdp.observations:joint_pos_rel_without_wheel"
+"""robot_lab's term: joint positions from the default, 0 for wheels."""
 
 
 def section_of(data: Mapping[str, Any]) -> str | None:
@@ -65,8 +68,7 @@ def load_rl_sar(file: Path, data: Mapping[str, Any]) -> Contract:
     both = Node({**base.data, **config.data}, file, key)
     count = both.whole("num_of_dofs", least=1)
     names = _names(both, base, count)
-    if both.raw("wheel_indices"):
-        found.warn("E110", both.where("wheel_indices"), "wheels are driven by velocity there, by position here")
+    wheels = _wheels(both, names)
     return Contract(
         name=file.parent.name,
         source=SourceInfo(kind=SourceKind.RL_SAR, files=(file, base.file), framework="isaaclab", version="unknown"),
@@ -84,8 +86,8 @@ def load_rl_sar(file: Path, data: Mapping[str, Any]) -> Contract:
                 effort=both.numbers("torque_limits", count),
             ),
         ),
-        observations=(_group(both, count),),
-        actions=(joint_positions(names, scale=both.numbers("action_scale", count)),),
+        observations=(_group(both, count, wheels),),
+        actions=_actions(both, names, wheels),
         commands=(velocity_command(RANGE, RANGE, RANGE),),
         terminations=(time_out(),),
         wrapper=Wrapper(clip_actions=_clip(both, count), clip_observations=both.optional_number("clip_obs")),
@@ -132,8 +134,8 @@ def _names(both: Node, base: Node, count: int) -> tuple[str, ...]:
     return tuple(names[int(k)] for k in mapping)
 
 
-def _group(both: Node, count: int) -> ObservationGroup:
-    terms = tuple(_term(both, name, count) for name in both.names("observations"))
+def _group(both: Node, count: int, wheels: tuple[str, ...]) -> ObservationGroup:
+    terms = tuple(_term(both, name, count, wheels) for name in both.names("observations"))
     stated = sum(term.size or 0 for term in terms)
     lags = tuple(int(k) for k in both.numbers("observations_history")) if both.raw("observations_history") else ()
     size = both.whole("num_observations", stated)
@@ -152,7 +154,7 @@ def _group(both: Node, count: int) -> ObservationGroup:
     )
 
 
-def _term(both: Node, name: str, count: int) -> ObservationTerm:
+def _term(both: Node, name: str, count: int, wheels: tuple[str, ...]) -> ObservationTerm:
     def scale(key: str) -> tuple[float, ...]:
         value = both.raw(key)
         numbers = both.numbers(key) if isinstance(value, tuple) else (both.number(key, 1.0),)
@@ -169,6 +171,10 @@ def _term(both: Node, name: str, count: int) -> ObservationTerm:
     if name == "commands":
         params = {"command_name": COMMAND}
         return observation(name, "generated_commands", 3, scale=scale("commands_scale"), params=params)
+    if name == "dof_pos" and wheels:
+        entity = {"name": "robot", "joint_names": wheels, "body_names": None, "preserve_order": True}
+        params = {"wheel_asset_cfg": entity}
+        return observation(name, WITHOUT_WHEELS, count, scale=scale("dof_pos_scale"), params=params)
     if name == "dof_pos":
         return observation(name, "joint_pos_rel", count, scale=scale("dof_pos_scale"))
     if name == "dof_vel":
@@ -177,6 +183,28 @@ def _term(both: Node, name: str, count: int) -> ObservationTerm:
         return observation(name, "last_action", count)
     known = "lin_vel, ang_vel, ang_vel_world, gravity_vec, commands, dof_pos, dof_vel, actions"
     raise both.error("observations", f"the observation {name!r} is not known", f"known: {known}")
+
+
+def _wheels(both: Node, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Joints driven by velocity: the last ones of the policy's order."""
+    if not both.raw("wheel_indices"):
+        return ()
+    wheels = tuple(int(k) for k in both.numbers("wheel_indices"))
+    if wheels != tuple(range(len(names) - len(wheels), len(names))):
+        raise both.wrong("wheel_indices", "the last joints, in order")
+    return names[-len(wheels) :]
+
+
+def _actions(both: Node, names: tuple[str, ...], wheels: tuple[str, ...]) -> tuple[ActionTerm, ...]:
+    """Positions of the legs, then velocities of the wheels."""
+    scale = both.numbers("action_scale", len(names))
+    legs = len(names) - len(wheels)
+    positions = joint_positions(names[:legs], scale=scale[:legs])
+    if not wheels:
+        return (positions,)
+    spin = joint_positions(wheels, scale=scale[legs:], name="joint_vel")
+    kind = "isaaclab.envs.mdp.actions.joint_actions:JointVelocityAction"
+    return (positions, replace(spin, kind="JointVelocityAction", class_type=kind))
 
 
 def _clip(both: Node, count: int) -> tuple[tuple[float, float], ...]:

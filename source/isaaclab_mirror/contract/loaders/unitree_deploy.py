@@ -56,8 +56,8 @@ def load_deploy(file: Path, data: Mapping[str, Any]) -> Contract:
     """The contract of a deploy.yaml, joints numbered."""
     found = Diagnostics()
     top = Node(data, file)
-    places = _places(top)
-    count = len(places)
+    motors = _motors(top)
+    places, count = _ranks(motors), len(motors)
     names = tuple(place(k) for k in range(count))
     step = top.number("step_dt")
     decimation = round(step / DT)
@@ -83,8 +83,8 @@ def load_deploy(file: Path, data: Mapping[str, Any]) -> Contract:
             pd_group(
                 ActuatorKind.IMPLICIT,
                 names,
-                stiffness=_by_motor(top, "stiffness", places),
-                damping=_by_motor(top, "damping", places),
+                stiffness=_by_motor(top, "stiffness", motors),
+                damping=_by_motor(top, "damping", motors),
                 armature=ARMATURE,
             ),
         ),
@@ -108,21 +108,31 @@ def load_deploy(file: Path, data: Mapping[str, Any]) -> Contract:
     )
 
 
-def _places(top: Node) -> tuple[int, ...]:
-    wanted = "each motor's number once"
+def _motors(top: Node) -> tuple[int, ...]:
+    """The motor of each of the policy's joints. A robot without some of the family's joints leaves numbers out."""
     numbers = top.numbers("joint_ids_map")
-    places = tuple(int(n) for n in numbers)
-    if not places or any(p != n for p, n in zip(places, numbers, strict=True)):
-        raise top.wrong("joint_ids_map", wanted)
-    if sorted(places) != list(range(len(places))):
-        raise top.wrong("joint_ids_map", wanted)
-    return places
+    motors = tuple(int(n) for n in numbers)
+    if not motors or any(m != n or m < 0 for m, n in zip(motors, numbers, strict=True)):
+        raise top.wrong("joint_ids_map", "each motor's number once")
+    if len(set(motors)) != len(motors):
+        raise top.wrong("joint_ids_map", "each motor's number once")
+    return motors
 
 
-def _by_motor(top: Node, key: str, places: tuple[int, ...]) -> tuple[float, ...]:
-    """An array in the motors' order, in the policy's."""
-    values = top.numbers(key, len(places))
-    return tuple(values[at] for at in places)
+def _by_motor(top: Node, key: str, motors: tuple[int, ...]) -> tuple[float, ...]:
+    """An array in the motors' order, in the policy's: one number per motor of the family, or of this robot alone."""
+    values = top.numbers(key)
+    if len(values) > max(motors):
+        return tuple(values[motor] for motor in motors)
+    if len(values) == len(motors):
+        return tuple(values[place] for place in _ranks(motors))
+    raise top.wrong(key, f"{len(motors)} finite numbers, one per motor")
+
+
+def _ranks(motors: tuple[int, ...]) -> tuple[int, ...]:
+    """Each motor's place among those that this robot has."""
+    order = sorted(motors)
+    return tuple(order.index(motor) for motor in motors)
 
 
 def _observations(node: Node, count: int) -> ObservationGroup:
