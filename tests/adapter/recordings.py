@@ -72,7 +72,7 @@ class Recording:
     def contract(self) -> Contract:
         """Of the task's env.yaml, with the stand-in robot that was recorded."""
         contract = load_contract(self.folder / "isaaclab-configs" / self.task, resolve=False)
-        if self.task not in ROBOTS:
+        if self.task == "Isaac-Ant":
             return resolved_by_constants(contract, self)
         contract = replace(contract, robot=replace(contract.robot, variants={}))  # the stand-ins have none
         return resolve_contract(contract, load_robot_file(self.robot_file, contract.robot))

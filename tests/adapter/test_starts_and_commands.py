@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from isaaclab_mirror.adapter.adapter import Adapter
+from isaaclab_mirror.adapter.world import EmptyScene
 from isaaclab_mirror.contract.contract import Contract, Term
 from isaaclab_mirror.diagnostics import InputError
 from tests.adapter.recordings import Recording, wxyz
@@ -241,3 +242,69 @@ def test_a_place_to_go_to_is_seen_from_the_robot(go2: Recording):
     ahead = np.cos(yaw) * way[:, 0] + np.sin(yaw) * way[:, 1]
     assert seen[:, 0] == pytest.approx(ahead, abs=1e-6)  # the recorded quaternions are float32
     assert seen[:, 3] == pytest.approx(0.5 - yaw, abs=1e-6)
+
+
+# --- sensors
+
+
+def test_a_height_scan_is_from_the_link_though_its_rays_start_far_above(shared: Path, go2: Recording):
+    """The scanner's offset of 20 m is where its rays begin; its height is the link's."""
+    rough = Recording("Isaac-Velocity-Rough-UnitreeGo2", shared)
+    rough.__dict__["robot_file"] = go2.robot_file
+    assert rough.contract.entity("height_scanner").config["offset"]["pos"][2] == 20.0
+    adapter = Adapter(rough.contract, joint_names=go2.joint_names, link_names=go2.body_names, env_count=2)
+    state = go2.state(40)
+    adapter.reset(state)
+    scan = adapter.policy_input(adapter.observe(state))[:, -187:]
+    height = state.link_pos_w[:, state.link_index("base"), 2]
+    assert scan == pytest.approx(np.tile(height[:, None] - 0.5, (1, 187)), abs=1e-6)
+
+
+def test_a_height_scan_turns_with_the_heading_and_does_not_tilt(shared: Path, go2: Recording):
+    rough = Recording("Isaac-Velocity-Rough-UnitreeGo2", shared)
+    rough.__dict__["robot_file"] = go2.robot_file
+    asked: list[Any] = []
+
+    class Slope(EmptyScene):
+        def heights(self, points_xy: Any) -> Any:
+            asked.append(points_xy)
+            return 0.1 * points_xy[..., 0]
+
+    adapter = Adapter(
+        rough.contract, joint_names=go2.joint_names, link_names=go2.body_names, env_count=2, scene=Slope()
+    )
+    state = go2.state(60)
+    adapter.reset(state)
+    adapter.observe(state)
+    points = asked[-1]
+    base = state.link_pos_w[:, state.link_index("base"), :2]
+    yaw = adapter.world.robot.heading
+    ahead = np.stack([np.cos(yaw), np.sin(yaw)], axis=-1)
+    first, last = points[:, 0] - base, points[:, -1] - base
+    assert (first * ahead).sum(axis=1) == pytest.approx(-0.8, abs=1e-6)  # x fastest: from the back right corner
+    assert (last * ahead).sum(axis=1) == pytest.approx(0.8, abs=1e-6)
+    assert np.linalg.norm(points[:, 1] - points[:, 0], axis=1) == pytest.approx(0.1, abs=1e-6)
+
+
+def test_contact_times_count_physics_steps(go2: Recording):
+    """Air time is kept when a foot lands, contact time when it leaves: with the step that ends them."""
+    adapter = go2.adapter()
+    given = go2.state(0)
+    adapter.reset(given)
+    sensor: Any = adapter.world.sensors["contact_forces"]
+    foot = sensor.body_names.index("FL_foot")
+    touches = [False] * 3 + [True] * 4 + [False] * 2
+    for touching in touches:
+        forces = np.zeros((2, len(go2.body_names), 3))
+        forces[:, go2.body_names.index("FL_foot"), 2] = 20.0 * touching
+        adapter.physics_stepped(replace(given, find_contacts=lambda forces=forces: forces))
+    dt = 0.005
+    assert sensor.last_air_time[:, foot] == pytest.approx([4 * dt] * 2)
+    assert sensor.last_contact_time[:, foot] == pytest.approx([5 * dt] * 2)
+    assert sensor.current_air_time[:, foot] == pytest.approx([2 * dt] * 2)
+    assert sensor.current_contact_time[:, foot] == pytest.approx([0.0] * 2)
+    assert sensor.strongest()[:, foot] == pytest.approx([20.0] * 2)  # within the history of three steps
+    adapter.physics_stepped(replace(given, find_contacts=lambda: np.zeros((2, len(go2.body_names), 3))))
+    assert not sensor.strongest()[:, foot].any()
+    adapter.reset(given, [0])
+    assert sensor.current_air_time[:, foot] == pytest.approx([0.0, 3 * dt])

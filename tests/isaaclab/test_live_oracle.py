@@ -70,6 +70,16 @@ RUNS = {
     "go2 with ideal motors": Live("Isaac-Velocity-Flat-UnitreeGo2", GO2, (CLEAN, "--motors=ideal_pd")),
     "go2 with MLP motors": Live("Isaac-Velocity-Flat-UnitreeGo2", GO2, (CLEAN, "--motors=net_mlp")),
     "go2 with LSTM motors": Live("Isaac-Velocity-Flat-UnitreeGo2", GO2, (CLEAN, "--motors=net_lstm")),
+    "go2 with a height scan": Live(
+        "Isaac-Velocity-Rough-UnitreeGo2",
+        GO2,
+        (
+            CLEAN,
+            "env.scene.terrain.terrain_type=plane",
+            "env.scene.terrain.terrain_generator=null",
+            "env.curriculum.terrain_levels=null",
+        ),
+    ),
     "h1": Live("Isaac-Velocity-Flat-H1", H1, (CLEAN,)),
     "reach": Live("Isaac-Reach-Franka", FRANKA, (CLEAN,)),
     "reach by operational space": Live("Isaac-Reach-Franka-OSC", FRANKA, (CLEAN,)),

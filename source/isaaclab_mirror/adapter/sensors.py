@@ -103,15 +103,18 @@ class RayCaster:
             0 if parts[-1] == "Robot" else names.index(match_names(leaf_pattern(entity.prim_path), names, where)[0])
         )
         offset: Mapping[str, Any] = config.get("offset") or {}
-        self._pos = np.asarray(offset.get("pos") or (0.0, 0.0, 0.0), dtype=float)
-        self._quat = world.config_quat(offset.get("rot"))
-        self.rays, direction = grid(config.get("pattern_cfg") or {}, f"scene.{entity.name}.pattern_cfg")
+        rays, direction = grid(config.get("pattern_cfg") or {}, f"scene.{entity.name}.pattern_cfg")
+        direction = rotate(world.config_quat(offset.get("rot")), direction)
         if abs(direction[2]) < 1e-9 or abs(direction[0]) + abs(direction[1]) > 1e-9:
-            raise InputError("E122", f"scene.{entity.name}", "rays that are not vertical are not supported")
+            raise InputError("E124", f"scene.{entity.name}", "rays that are not vertical are not offered")
+        # The offset moves where rays start, not the sensor: Isaac Lab's height scanner is at its link, not 20 m above.
+        self.rays = rays + np.asarray(offset.get("pos") or (0.0, 0.0, 0.0), dtype=float)
         alignment = config.get("ray_alignment")
         if alignment is None:
             alignment = "yaw" if config.get("attach_yaw_only") else "base"
-        self._alignment = str(alignment)
+        if alignment not in ("yaw", "world"):
+            raise InputError("E124", f"scene.{entity.name}", "rays that tilt with the robot are not offered")
+        self._turns = alignment == "yaw"
 
     def reset(self, env_ids: Array | slice) -> None:
         """Nothing to forget."""
@@ -130,16 +133,11 @@ class RayCaster:
 
     def _cast(self, world: World) -> tuple[Array, Array]:
         robot = world.robot
-        pos, quat = combine_frames(robot.body_pos[:, self._body], robot.body_quat[:, self._body], self._pos, self._quat)
-        match self._alignment:
-            case "yaw":
-                quat = yaw_quat(quat)
-            case "world":
-                quat = np.broadcast_to(np.array([1.0, 0.0, 0.0, 0.0]), quat.shape)
-            case _:
-                pass
-        starts = pos[:, None] + rotate(quat[:, None], np.broadcast_to(self.rays, (len(pos), *self.rays.shape)))
-        return pos, world.scene.heights(starts[..., :2])
+        pos = robot.body_pos[:, self._body]
+        starts = np.broadcast_to(self.rays, (len(pos), *self.rays.shape))
+        if self._turns:
+            starts = rotate(yaw_quat(robot.body_quat[:, self._body])[:, None], starts)
+        return pos, world.scene.heights(pos[:, None, :2] + starts[..., :2])
 
 
 def grid(config: Mapping[str, Any], where: str) -> tuple[Array, Array]:
