@@ -185,7 +185,7 @@ def _configuration_rows(
         for sim in (two.a, two.b):
             put(sim, facts.names, configuration, speed, (quat, twist) if floating else None)
         _compare_links(two, note)
-        for link in some:
+        for link in some if two.generalized(two.a).size else ():
             first, second = (sim.jacobian(link)[0][:, two.generalized(sim)] for sim in (two.a, two.b))
             if first.size:
                 note("jacobian", float(np.abs(first - second).max()), link)
@@ -241,9 +241,9 @@ def _compare_dynamics(two: Two, note: Callable[[str, float, str], None]) -> None
     import numpy as np
 
     picks = [two.generalized(sim) for sim in (two.a, two.b)]
-    first, second = (sim.mass_matrix()[0][np.ix_(p, p)] for sim, p in zip((two.a, two.b), picks, strict=True))
-    if not first.size:
+    if not picks[0].size:
         return
+    first, second = (sim.mass_matrix()[0][np.ix_(p, p)] for sim, p in zip((two.a, two.b), picks, strict=True))
     names = [*["base"] * (len(picks[0]) - len(two.joints)), *two.joints]
     diagonal = np.sqrt(np.maximum(np.diag(second), 1e-12))
     gaps = np.abs(first - second) / np.outer(diagonal, diagonal)
