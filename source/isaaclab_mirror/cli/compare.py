@@ -14,48 +14,28 @@ if TYPE_CHECKING:
     from isaaclab_mirror.comparison.statistics import Mean
     from isaaclab_mirror.contract.contract import Contract
 
-FIDELITIES = ("nominal", "physx", "emulate")
 MOMENTS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Of the open loop, at which the distance is printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("run", type=Path, metavar="RUN", help="run folder, or a folder or config with a policy")
-    parser.add_argument("--robot", type=Path, metavar="FILE", help="robot file, where none is found")
-    parser.add_argument("--policy", type=Path, metavar="FILE", help="another policy than the run's")
-    parser.add_argument(
-        "--fidelity", choices=FIDELITIES, default="physx", help="MuJoCo's numbers, as for replay (default: physx)"
-    )
-    parser.add_argument("--episodes", type=int, default=8, metavar="N", help="matched episodes (default: 8)")
-    parser.add_argument("--seconds", type=float, metavar="S", help="length (default: the task's, at most 20)")
-    parser.add_argument("--seed", type=int, default=0, metavar="K", help="of the first episode")
-    parser.add_argument(
-        "--command",
-        dest="velocity",
-        type=float,
-        nargs=3,
-        metavar=("VX", "VY", "WZ"),
-        help="velocity command [m/s, m/s, rad/s], held",
-    )
-    parser.add_argument(
-        "--start", choices=("task", "nominal"), default="task", help="where episodes begin, as for replay"
-    )
+    from isaaclab_mirror.cli.arguments import add_run_arguments
+
+    add_run_arguments(parser, episodes=8)
     parser.add_argument("--no-noise", action="store_true", help="don't run PhysX against itself")
     parser.add_argument("--gate", type=Path, metavar="FILE", help="limits, TOML table [closed_loop] (docs/compare.md)")
     parser.add_argument("--report", type=Path, metavar="DIR", help="also write traces, plots and a film into DIR")
     parser.add_argument("--no-video", action="store_true", help="leave the film out of the report")
-    parser.add_argument(
-        "--plugin", type=Path, action="append", default=[], metavar="FILE", help="Python file with terms of your own"
-    )
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a simulator setting")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result as JSON (docs/json.md)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run both engines, print, and say 1 where the gate is not kept."""
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
+    from isaaclab_mirror.cli.arguments import calm_threads, check_run_arguments
+
+    calm_threads()
+    check_run_arguments(args)
     if args.report and not args.no_video:
         from isaaclab_mirror.report.render import settle_gl
 
@@ -91,18 +71,10 @@ def _whole(contract: Contract, run: Path) -> Contract:
 
 
 def _options(args: argparse.Namespace) -> CompareOptions:
-    from isaaclab_mirror.cli.options import take_settings
+    from isaaclab_mirror.cli.arguments import take_sim_settings
     from isaaclab_mirror.comparison.closed_loop import GATE, load_gate
     from isaaclab_mirror.comparison.policies import CompareOptions
-    from isaaclab_mirror.diagnostics import InputError
 
-    settings = take_settings(args)
-    if args.set:
-        raise InputError("E090", "--set", f"there is no simulator setting {args.set[0].partition('=')[0]!r}")
-    if args.seconds is not None and not (math.isfinite(args.seconds) and args.seconds > 0):
-        raise InputError("E091", "--seconds", f"{args.seconds} is no length of an episode")
-    if args.velocity is not None and not all(map(math.isfinite, args.velocity)):
-        raise InputError("E091", "--command", f"{args.velocity} is no velocity")
     return CompareOptions(
         episodes=args.episodes,
         seconds=args.seconds,
@@ -112,7 +84,7 @@ def _options(args: argparse.Namespace) -> CompareOptions:
         nominal_start=args.start == "nominal",
         noise_floor=not args.no_noise,
         gate=GATE if args.gate is None else load_gate(args.gate),
-        settings=settings,
+        settings=take_sim_settings(args),
     )
 
 

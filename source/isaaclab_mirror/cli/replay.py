@@ -18,79 +18,37 @@ if TYPE_CHECKING:
     from isaaclab_mirror.traces import TraceRecorder
 
 SIMS = ("mujoco", "physx")
-FIDELITIES = ("nominal", "physx", "emulate")
 VIEWERS = ("none", "native", "web")
 MOST_AT_ONCE = 64
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""A policy's matrices are small: threads of numpy's would only wait for each other."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument(
-        "run",
-        type=Path,
-        metavar="RUN",
-        help="Isaac Lab run folder, or a folder or config with a policy (docs/replay.md)",
-    )
+    from isaaclab_mirror.cli.arguments import add_run_arguments
+
+    add_run_arguments(parser, episodes=1)
     parser.add_argument("--sim", choices=SIMS, default="mujoco", help="engine (default: mujoco)")
-    parser.add_argument("--robot", type=Path, metavar="FILE", help="robot file: USD, MJCF or URDF, where none is found")
-    parser.add_argument(
-        "--policy", type=Path, metavar="FILE", help="policy file, where another than the run's is meant"
-    )
-    parser.add_argument(
-        "--fidelity",
-        choices=FIDELITIES,
-        default="physx",
-        help="MuJoCo's numbers: as stated (nominal), closest to PhysX in a static file (physx, the default), "
-        "PhysX's own solver step (emulate)",
-    )
-    parser.add_argument("--episodes", type=int, default=1, metavar="N", help="episodes (default: 1)")
-    parser.add_argument("--seconds", type=float, metavar="S", help="length of an episode (default: the task's)")
-    parser.add_argument("--seed", type=int, default=0, metavar="K", help="of the first episode; the next has K + 1")
-    parser.add_argument(
-        "--command",
-        dest="velocity",
-        type=float,
-        nargs=3,
-        metavar=("VX", "VY", "WZ"),
-        help="velocity command [m/s, m/s, rad/s], held",
-    )
-    parser.add_argument(
-        "--start",
-        choices=("task", "nominal"),
-        default="task",
-        help="episodes begin where the task's reset events draw (task) or at the default state (nominal)",
-    )
     parser.add_argument("--noise", action="store_true", help="observation noise as in training")
+    parser.add_argument("--randomize", action="store_true", help="masses, friction and gains as the task draws them")
     parser.add_argument("--pushes", action="store_true", help="the task's own disturbances during an episode")
     parser.add_argument("--viewer", choices=VIEWERS, default="none", help="watch it: MuJoCo's window, or a browser")
     parser.add_argument("--port", type=int, default=8080, help="of the browser viewer")
     parser.add_argument("--video", type=Path, metavar="FILE", help="film the first environment (.mp4)")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="keep every step (.npz, docs/traces.md)")
-    parser.add_argument(
-        "--plugin", type=Path, action="append", default=[], metavar="FILE", help="Python file with terms of your own"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a simulator setting other than the contract's (external_forces_every_iteration=true, …); may be repeated",
-    )
     parser.add_argument("--threads", type=int, metavar="N", help="of the simulator (default: one per core)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the result as JSON (docs/json.md)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Replay, print, and say 1 where an episode could not be finished."""
-    for variable in THREAD_VARIABLES:
-        os.environ.setdefault(variable, "1")
+    from isaaclab_mirror.cli.arguments import calm_threads, check_run_arguments
+
+    calm_threads()
     _settle_screen(args)
     from isaaclab_mirror.adapter.registry import load_plugin
     from isaaclab_mirror.cli.output import print_diagnostics
 
-    _check(args)
+    check_run_arguments(args)
     for plugin in args.plugin:
         load_plugin(plugin)
     mirror, policy, found = _open(args)
@@ -111,33 +69,15 @@ def _settle_screen(args: argparse.Namespace) -> None:
         os.environ.setdefault("MUJOCO_GL", "disable")
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Numbers that mean nothing, and files that could not be written after all the work."""
-    import math
-
-    from isaaclab_mirror.diagnostics import InputError
-
-    if args.episodes < 1:
-        raise InputError("E091", "--episodes", f"{args.episodes} is no number of episodes", "1 or more")
-    if args.seconds is not None and not (math.isfinite(args.seconds) and args.seconds > 0):
-        raise InputError("E091", "--seconds", f"{args.seconds} is no length of an episode")
-    if args.seed < 0:
-        raise InputError("E091", "--seed", f"{args.seed} is no seed", "0 or more")
-    if args.velocity is not None and not all(map(math.isfinite, args.velocity)):
-        raise InputError("E091", "--command", f"{args.velocity} is no velocity")
-
-
 def _open(args: argparse.Namespace) -> tuple[Mirror, Policy, list[Diagnostic]]:
-    from isaaclab_mirror.cli.options import take_settings
+    from isaaclab_mirror.cli.arguments import take_sim_settings
     from isaaclab_mirror.contract.loading import load_contract
     from isaaclab_mirror.diagnostics import InputError
     from isaaclab_mirror.envs.opening import MirrorOptions, open_mirror
     from isaaclab_mirror.envs.rows import nominal_start
     from isaaclab_mirror.policy.loading import load_policy
 
-    settings = take_settings(args)
-    if args.set:
-        raise InputError("E090", "--set", f"there is no simulator setting {args.set[0].partition('=')[0]!r}")
+    settings = take_sim_settings(args)
     contract = load_contract(args.run, robot_file=args.robot, policy_file=args.policy)
     if contract.policy is None:
         raise InputError("E136", args.run, "there is no policy in this run", "give one with --policy")
@@ -149,6 +89,7 @@ def _open(args: argparse.Namespace) -> tuple[Mirror, Policy, list[Diagnostic]]:
         seed=args.seed,
         noise=args.noise,
         pushes=args.pushes,
+        randomize=args.randomize,
         threads=args.threads,
         commands={} if args.velocity is None else {"velocity": args.velocity},
         settings=settings,
@@ -187,7 +128,7 @@ def _measure(args: argparse.Namespace, mirror: Mirror, policy: Policy, found: Se
     if args.video:
         print(f"video: {args.video}")
     if args.json:
-        from isaaclab_mirror.cli.output import write_json
+        from isaaclab_mirror.cli.output import finite, write_json
 
         write_json(
             args.json,
@@ -199,24 +140,13 @@ def _measure(args: argparse.Namespace, mirror: Mirror, policy: Policy, found: Se
             run=str(args.run),
             robot=str(mirror.contract.robot.file),
             policy=str(policy.file),
-            episodes=[_finite(episode.to_json()) for episode in episodes],
-            summary=_finite(summary_of(episodes)),
+            episodes=[finite(episode.to_json()) for episode in episodes],
+            summary=finite(summary_of(episodes)),
             real_time_factor=simulated / seconds,
             seconds=seconds,
-            settings=_finite(mirror.simulator.settings.to_json()),
+            settings=finite(mirror.simulator.settings.to_json()),
         )
     return 1 if failed else 0
-
-
-def _finite(value: Any) -> Any:
-    """JSON knows no nan and no infinity: null."""
-    import math
-
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]  # pyright: ignore[reportUnknownVariableType]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _trace_recorder(args: argparse.Namespace) -> TraceRecorder | None:
@@ -300,8 +230,8 @@ def _watch(args: argparse.Namespace, mirror: Mirror, policy: Policy) -> int:
         show_native(mirror.robot, mirror.simulator.settings, player, args.seconds)
         return 0
     from isaaclab_mirror.report.figure import figure_of
-    from isaaclab_mirror.sims.filming import posed_model
     from isaaclab_mirror.report.web_viewer import WebViewer
+    from isaaclab_mirror.sims.filming import posed_model
 
     figure = figure_of(posed_model(mirror.robot, mirror.simulator.settings).model)
     viewer = WebViewer(figure, player, title=f"{mirror.contract.name} in {mirror.simulator.engine}", port=args.port)

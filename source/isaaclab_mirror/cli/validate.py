@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from isaaclab_mirror.comparison.validation import Report
     from isaaclab_mirror.formats.options import ReadOptions
 
-FIDELITIES = ("nominal", "physx", "emulate")
 BACKENDS = ("isaacsim", "ovphysx")
 PRESETS = ("none", "training", "validation")
 GROUPS = ("static", "fall", "swing", "drives", "stand", "slip")
@@ -21,20 +20,14 @@ ROUND_TRIPS = ("mjcf", "urdf")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    from isaaclab_mirror.cli.arguments import add_read_arguments, add_set_arguments
+    from isaaclab_mirror.cli.arguments import add_fidelity_argument, add_read_arguments, add_set_arguments
 
     parser.add_argument("a", type=Path, metavar="A", help="robot file; alone: PhysX against MuJoCo on it")
     parser.add_argument("b", type=Path, metavar="B", nargs="?", help="a second file of the robot: compared by name")
     parser.add_argument(
         "--round-trip", choices=ROUND_TRIPS, metavar="FORMAT", help="convert A to mjcf or urdf and compare with that"
     )
-    parser.add_argument(
-        "--fidelity",
-        choices=FIDELITIES,
-        default="physx",
-        help="MuJoCo's numbers: as stated (nominal), closest to PhysX in a static file (physx, the default), "
-        "PhysX's own solver step (emulate)",
-    )
+    add_fidelity_argument(parser)
     parser.add_argument(
         "--backend",
         choices=BACKENDS,
