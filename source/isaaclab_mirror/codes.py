@@ -496,6 +496,12 @@ CODES: dict[str, Code] = {
         "Refused; videos of `replay` fall back to a software rasterizer.",
         "picture: error E143: no OpenGL works here",
     ),
+    "E144": Code(
+        "randomisation that is not applied",
+        "An event of the task changes something that a mirror cannot draw: colours, scales, tendons, outer forces.",
+        "Left out; the others are drawn.",
+        "events.scale: warning E144: randomize_rigid_body_scale is not applied",
+    ),
     "V001": Code(
         "kinematic mismatch",
         "Links, joints, limits, forward or inverse kinematics or Jacobians of the two engines or files differ.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.recorded import meta_of, recorded_starts
+from isaaclab_mirror.contract.contract import MaterialSpec
 from isaaclab_mirror.contract.loading import load_contract
 from isaaclab_mirror.envs.episodes import Plan, run_episodes
 from isaaclab_mirror.envs.measuring import Episode
@@ -63,6 +65,29 @@ def test_it_walks_twenty_seconds_on_the_usd_of_its_robot(shared: Path, name: str
 def test_h1_in_physx_walks_as_in_the_live_task(shared: Path, command: tuple[float, ...], wanted: float):
     pytest.importorskip("ovphysx")
     episode = walked(shared / "policies/h1-velocity-flat-isaaclab", command, 10.0, shared / H1, sim="physx")
+    assert not episode.fell
+    assert episode.mean_lin_vel_b[0] == pytest.approx(wanted, abs=0.05)
+
+
+@pytest.mark.physx
+@pytest.mark.parametrize(("command", "wanted"), [(FORWARD, 0.577), ((1.0, 0.0, 0.0), 1.068)])
+def test_go2_in_physx_walks_as_in_the_live_task(shared: Path, command: tuple[float, ...], wanted: float):
+    """The live task set what the author's config does not state: armature 0.01, friction 0.8 and 0.6, ovphysx."""
+    pytest.importorskip("ovphysx")
+    pytest.importorskip("torch", reason="needs the extra `torch`")
+    author = load_contract(shared / "policies/go2-velocity-robot_lab", robot_file=shared / GO2)
+    ground = MaterialSpec(static_friction=0.8, dynamic_friction=0.6, friction_combine="multiply")
+    contract = replace(
+        author,
+        sim=replace(author.sim, terrain=replace(author.sim.terrain, material=ground)),
+        actuators=tuple(replace(group, armature=(0.01,) * len(group.joints)) for group in author.actuators),
+    )
+    live = {"external_forces_every_iteration": True}
+    options = MirrorOptions(sim="physx", commands={"velocity": command}, rewards=False, settings=live)
+    with open_mirror(contract, options) as mirror:
+        assert contract.policy is not None
+        plan = Plan(seconds=10.0, starts=nominal_start(contract))
+        episode = run_episodes(mirror, load_policy(contract.policy), plan)[0]
     assert not episode.fell
     assert episode.mean_lin_vel_b[0] == pytest.approx(wanted, abs=0.05)
 

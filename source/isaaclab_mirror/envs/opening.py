@@ -12,9 +12,10 @@ from isaaclab_mirror.contract.contract import Contract
 from isaaclab_mirror.contract.loading import load_contract
 from isaaclab_mirror.contract.robot_edit import robot_of, sim_settings_of
 from isaaclab_mirror.contract.robot_file import load_robot_file
-from isaaclab_mirror.diagnostics import InputError
+from isaaclab_mirror.diagnostics import Diagnostic, InputError
 from isaaclab_mirror.envs.commanding import hold_commands
 from isaaclab_mirror.envs.mirror import Mirror
+from isaaclab_mirror.envs.randomizing import randomized
 from isaaclab_mirror.envs.scene import SimulatedScene
 from isaaclab_mirror.physics.options import Fidelity
 from isaaclab_mirror.robot.model import Robot
@@ -38,7 +39,7 @@ class MirrorOptions:
     noise: bool = False
     """Observation noise, where the task has it."""
     randomize: bool = False
-    """What the task randomises of the robot and its friction; None of it otherwise."""
+    """The task's own randomisation of masses, centres of mass, friction, gains and joints: one draw by `seed`."""
     pushes: bool = False
     """Events that disturb the robot during an episode."""
     rewards: bool = True
@@ -72,7 +73,11 @@ def open_mirror(
     if not options.pushes:
         contract = replace(contract, events=tuple(term for term in contract.events if term.mode != "interval"))
     asset = load_robot_file(file, contract.robot)
+    left_out: list[Diagnostic] = []
     robot = robot_of(contract, asset)
+    if options.randomize:
+        contract, change, left_out = randomized(contract, options.seed)
+        robot = change(robot_of(contract, asset))
     settings = changed_settings(sim_settings_of(contract, asset), options.settings)
     simulator = open_simulator(robot, settings, options)
     try:
@@ -87,6 +92,7 @@ def open_mirror(
             rewards=options.rewards,
         )
         hold_commands(adapter, options.commands)
+        adapter.missing += left_out
         return Mirror(contract, robot, simulator, adapter)
     except BaseException:
         simulator.close()
