@@ -2,7 +2,7 @@
 
   python benchmarks/standard.py [--shared DIR] [--only TEXT] [--fidelity physx] [--measure]
 
-`--measure` runs `isaaclab-mirror validate` on every robot, one process each, at Isaac Lab's defaults (TGS, 4 position
+`--measure` runs `isaaclab-mirror validate` on every robot at Isaac Lab's defaults (TGS, 4 position
 and no velocity iterations, 1/200 s, external forces once per step), and keeps what it wrote in
 build/benchmarks/standard/. From what is there docs/validation.md is written. Exit code 1 when a limit is missed.
 """
@@ -10,11 +10,14 @@ build/benchmarks/standard/. From what is there docs/validation.md is written. Ex
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,6 @@ PAGE = REPO / "docs" / "validation.md"
 KEPT = RESULTS / "standard"
 DEFAULTS = ("timestep_s=0.005", "position_iterations=4", "velocity_iterations=0", "solver=TGS", "physx_substeps=1")
 DEFAULTS += ("external_forces_every_iteration=false",)
-TIMEOUT_S = 900
 FIDELITIES = ("physx", "emulate", "nominal")
 MOVING = "fall,swing,drives,stand"
 """Groups of tests that depend on the fidelity; the static ones are run with the first."""
@@ -62,30 +64,51 @@ def robots(shared: Path) -> list[Robot]:
     return found
 
 
-def measure(chosen: Iterable[Robot], fidelity: str, *, again: bool) -> None:
-    """One process per robot; what each wrote, its exit code, its last words."""
-    folder = KEPT / fidelity
-    folder.mkdir(parents=True, exist_ok=True)
+def measure(chosen: Iterable[Robot], fidelity: str, shared: Path, *, again: bool) -> None:
+    """All robots in one process, to import the engines once; a new one where a robot ends it."""
+    left = [robot for robot in chosen if again or not _file(robot, fidelity).exists()]
+    while left:
+        command = [sys.executable, __file__, "--shared", str(shared), "--fidelity", fidelity, "--here"]
+        for robot in left:
+            _file(robot, fidelity).unlink(missing_ok=True)
+        done = subprocess.run([*command, *(robot.name for robot in left)], env=our_environment(), check=False)
+        left = [robot for robot in left if not _file(robot, fidelity).exists()]
+        if left:
+            _keep(left[0], fidelity, {"stderr": f"error E057: the process ended with {done.returncode}"}, -1, 0.0)
+            left = left[1:]
+
+
+def measure_here(chosen: Iterable[Robot], fidelity: str) -> None:
+    """What `isaaclab-mirror validate` does, without a process of its own."""
+    from isaaclab_mirror.cli.main import main as command_line
+    from isaaclab_mirror.comparison import apart
+    from isaaclab_mirror.comparison.validation import validate_robot
+
+    apart.validate_apart = validate_robot  # this is the process apart
     for robot in chosen:
-        file = folder / f"{robot.name.replace('/', '__')}.json"
-        if file.exists() and not again:
-            continue
-        file.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "isaaclab_mirror", "validate", str(robot.usd), "--fidelity", fidelity]
-        command += [] if fidelity == FIDELITIES[0] else ["--only", MOVING]
-        command += ["--json", str(file), *(word for text in DEFAULTS for word in ("--set", text))]
+        words = ["validate", str(robot.usd), "--fidelity", fidelity]
+        words += [] if fidelity == FIDELITIES[0] else ["--only", MOVING]
+        words += [word for text in DEFAULTS for word in ("--set", text)]
         start = time.perf_counter()
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=TIMEOUT_S, env=our_environment(), check=False
-            )
-            code, words = done.returncode, done.stderr
-        except subprocess.TimeoutExpired:
-            code, words = -1, f"longer than {TIMEOUT_S} s"
-        result: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-        result |= {"exit_code": code, "wall_s": time.perf_counter() - start, "stderr": words[-3000:]}
-        file.write_text(json.dumps(result, indent=1), encoding="utf-8")
-        print(f"{robot.name:60} exit {code}  {result['wall_s']:6.1f} s", flush=True)
+        said = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()), redirect_stderr(said):
+            file = Path(folder) / "result.json"
+            code = command_line([*words, "--json", str(file)])
+            result: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        seconds = time.perf_counter() - start
+        _keep(robot, fidelity, {**result, "stderr": said.getvalue()[-3000:]}, code, seconds)
+        print(f"{robot.name:60} {fidelity:8} exit {code}  {seconds:6.1f} s", flush=True)
+
+
+def _file(robot: Robot, fidelity: str) -> Path:
+    return KEPT / fidelity / f"{robot.name.replace('/', '__')}.json"
+
+
+def _keep(robot: Robot, fidelity: str, result: dict[str, Any], code: int, seconds: float) -> None:
+    file = _file(robot, fidelity)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({**result, "exit_code": code, "wall_s": seconds}, indent=1)
+    file.write_text(text, encoding="utf-8")
 
 
 def page(chosen: Sequence[Robot], fidelities: Sequence[str]) -> tuple[str, bool]:
@@ -129,7 +152,7 @@ def page(chosen: Sequence[Robot], fidelities: Sequence[str]) -> tuple[str, bool]
 
 
 def _result(robot: Robot, fidelity: str) -> dict[str, Any] | None:
-    file = KEPT / fidelity / f"{robot.name.replace('/', '__')}.json"
+    file = _file(robot, fidelity)
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
 
@@ -183,14 +206,19 @@ def main() -> int:
     parser.add_argument("--only", help="robots whose name contains this")
     parser.add_argument("--fidelity", default=",".join(FIDELITIES), help="one or several, with commas")
     parser.add_argument("--measure", action="store_true", help="run what has not been run")
+    parser.add_argument("--here", nargs="+", metavar="ROBOT", help="run these in this process, write no page")
     parser.add_argument("--again", action="store_true", help="run what has been run, too")
     args = parser.parse_args()
     every = robots(args.shared)
     chosen = [robot for robot in every if not args.only or args.only in robot.name]
     fidelities = args.fidelity.split(",")
+    if args.here:
+        by_name = {robot.name: robot for robot in every}
+        measure_here([by_name[name] for name in args.here], fidelities[0])
+        return 0
     if args.measure or args.again:
         for fidelity in fidelities:
-            measure(chosen, fidelity, again=args.again)
+            measure(chosen, fidelity, args.shared, again=args.again)
     text, kept = page(every, fidelities)
     PAGE.write_text(text, encoding="utf-8")
     print(f"{PAGE.relative_to(REPO)} written; {'every limit kept' if kept else 'limits were missed'}")
