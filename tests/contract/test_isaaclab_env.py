@@ -143,6 +143,14 @@ def test_the_newton_backend_is_said(tmp_path: Path):
     assert c.joint_names == ("left_hip", "left_knee", "right_hip", "right_knee")
 
 
+@pytest.mark.parametrize(("functions", "kind"), [(("flat",), "plane"), (("flat", "random_grid"), "generator")])
+def test_a_generator_of_flat_ground_alone_is_a_plane(tmp_path: Path, functions: tuple[str, ...], kind: str):
+    subs = {name: {"function": f"isaaclab.terrains.trimesh:{name}_terrain", "proportion": 1.0} for name in functions}
+    changes = {"terrain_type": "generator", "terrain_generator": {"sub_terrains": subs}}
+    c = loaded(tmp_path, **{f"scene__terrain__{key}": value for key, value in changes.items()})
+    assert c.sim.terrain.kind == kind
+
+
 def test_the_newton_branch_between_2_and_3_has_quaternions_wxyz(tmp_path: Path):
     c = loaded(tmp_path, sim__physx=..., sim__newton_cfg={"solver_cfg": {"solver_type": "mujoco_warp"}})
     assert (c.sim.backend, c.source.version, c.quat_order) == ("newton", "2.x", "wxyz")

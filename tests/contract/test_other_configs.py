@@ -129,6 +129,13 @@ def test_a_robot_with_other_joints_than_the_config_numbers_is_refused(tmp_path: 
     assert "numbers 2 joints, the robot's file has 4" in message
 
 
+def test_the_gait_clock_of_deploy_yaml_is_isaac_labs(tmp_path: Path):
+    clock = {"params": {"period": 0.6}, "scale": [1.0, 1.0], "history_length": 1}
+    contract = load_contract(write(tmp_path, "deploy.yaml", changed(DEPLOY, observations__gait_phase=clock)))
+    term = contract.group("policy").terms[-1]
+    assert (term.func_name, term.params, term.size, term.history_length) == ("gait_phase", {"period": 0.6}, 2, 0)
+
+
 def test_a_robot_without_some_of_the_familys_motors_leaves_numbers_out(tmp_path: Path):
     """Unitree's 23-joint G1 has motors up to 26: gains of all of them, or of its own alone."""
     family = [10.0, 20.0, 0.0, 0.0, 30.0, 0.0, 40.0]

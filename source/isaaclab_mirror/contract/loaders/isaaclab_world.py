@@ -129,6 +129,7 @@ def read_terrain(scene: Node, default: MaterialSpec) -> TerrainSpec:
             kind = TERRAINS.get(entry.text("terrain_type", "plane"), "generator")
             material = read_material(entry.child("physics_material")) if "physics_material" in entry else default
             generator = entry.child("terrain_generator").data
+            kind = "plane" if kind == "generator" and _is_flat(entry.child("terrain_generator")) else kind
             usd = entry.raw("usd_path")
             config: dict[str, Any] = {**generator, **({"usd_path": usd} if usd else {})}
             return TerrainSpec(kind=kind, material=material, config=config)
@@ -139,6 +140,12 @@ def read_terrain(scene: Node, default: MaterialSpec) -> TerrainSpec:
             height = entry.child("init_state").vector("pos", (0.0, 0.0, 0.0))[2]
             return TerrainSpec(kind="plane", height=height, material=material)
     return TerrainSpec(kind="none", material=default)
+
+
+def _is_flat(generator: Node) -> bool:
+    """Whether every sub-terrain that the generator draws is a flat one."""
+    drawn = [sub for _, sub in generator.child("sub_terrains").children() if sub.raw("proportion") != 0]
+    return bool(drawn) and all(bare_name(sub.name_of("function")) == "flat_terrain" for sub in drawn)
 
 
 def read_scene(scene: Node, robot: str, order: str) -> tuple[SceneEntity, ...]:

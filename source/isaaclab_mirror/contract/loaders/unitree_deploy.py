@@ -27,6 +27,7 @@ from isaaclab_mirror.contract.contract import (
 from isaaclab_mirror.contract.loaders.isaaclab_terms import bounds, number_or_several
 from isaaclab_mirror.contract.loaders.plain import (
     COMMAND,
+    GAIT,
     NOT_STATED,
     joint_positions,
     legged_sim,
@@ -43,7 +44,12 @@ DT = 0.005
 """Every task of unitree_rl_lab steps its physics so; the file has only the policy's step."""
 ARMATURE = 0.01
 """Of every joint in unitree_rl_lab's robot configs; the file does not have it."""
-FUNCTIONS = {"velocity_commands": "generated_commands", "joint_pos": "joint_pos_rel", "joint_vel": "joint_vel_rel"}
+FUNCTIONS = {
+    "velocity_commands": "generated_commands",
+    "joint_pos": "joint_pos_rel",
+    "joint_vel": "joint_vel_rel",
+    "gait_phase": GAIT,
+}
 """Terms that are called otherwise than their function."""
 
 
