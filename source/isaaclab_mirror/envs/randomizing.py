@@ -33,6 +33,8 @@ def randomized(contract: Contract, seed: int) -> tuple[Contract, Callable[[Robot
     for place, term in enumerate(contract.events):
         if term.mode == "interval" or not term.func_name.startswith(("randomize_", "apply_external")):
             continue
+        if term.func_name == "apply_external_force_torque" and not _pushes(term):
+            continue
         if term.func_name in ON_CONTRACT:
             contract = ON_CONTRACT[term.func_name](contract, place, term, rng)
         elif term.func_name in ON_ROBOT:
@@ -47,6 +49,11 @@ def randomized(contract: Contract, seed: int) -> tuple[Contract, Callable[[Robot
         return robot
 
     return contract, change, left_out
+
+
+def _pushes(term: Term) -> bool:
+    """Ranges that are all zero do nothing: the velocity tasks' default."""
+    return any(any(term.params.get(key) or ()) for key in ("force_range", "torque_range"))
 
 
 def draw(params: Any, distribution: str, count: int, rng: Generator, where: str) -> np.ndarray:
