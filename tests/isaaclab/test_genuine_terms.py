@@ -754,3 +754,67 @@ def test_rays_stand_where_the_genuine_grid_has_them(both: Both, ordering: str):
     rays, direction = grid({"resolution": 0.1, "size": (1.6, 1.0), "ordering": ordering}, "here")
     assert rays == pytest.approx(starts.numpy(), abs=1e-6)
     assert np.tile(direction, (len(rays), 1)) == pytest.approx(directions.numpy(), abs=1e-6)
+
+
+# --- what happens to an observation on its way
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"), [("DigitalFilter", {"A": [-0.6, 0.1], "B": [0.3, 0.2]}), ("Integrator", {"dt": 0.02})]
+)
+def test_modifiers_with_a_past_are_the_genuine_ones(both: Both, name: str, fields: dict[str, Any]):
+    import torch
+    from isaaclab.utils import modifiers
+
+    from isaaclab_mirror.adapter.pipeline import modifier
+
+    path = f"isaaclab.utils.modifiers.modifier:{name}"
+    theirs = getattr(modifiers, name)(getattr(modifiers, f"{name}Cfg")(**fields), (ENVS, 4), "cpu")
+    ours = modifier({"func": path} | fields, "here")
+    for step in range(12):
+        if step == 7:
+            theirs.reset(torch.tensor([1, 3]))
+            ours.reset(np.array([1, 3]))
+        value = both.rng.uniform(-1, 1, (ENVS, 4))
+        assert ours(value) == pytest.approx(theirs(Read(value).torch).numpy(), abs=1e-5)
+
+
+def test_delays_and_histories_are_the_genuine_buffers(both: Both):
+    import torch
+    from isaaclab.utils.buffers import CircularBuffer, DelayBuffer
+
+    from isaaclab_mirror.adapter.history import Delay, History
+
+    late, kept = DelayBuffer(4, ENVS, "cpu"), CircularBuffer(3, ENVS, "cpu")
+    delay, history = Delay(ENVS, 4, 5), History(ENVS, 3, 5)
+    lags = both.rng.integers(0, 5, ENVS)
+    late.set_time_lag(torch.tensor(lags), torch.arange(ENVS))
+    delay.lags[:] = lags
+    for step in range(15):
+        if step == 9:
+            rows = np.array([0, 4])
+            late.reset(torch.tensor(rows))
+            kept.reset(torch.tensor(rows))
+            delay.reset(rows, lags[rows])
+            history.reset(rows)
+        value = both.rng.uniform(-1, 1, (ENVS, 5)).astype(np.float32)
+        assert np.array_equal(delay(value), late.compute(torch.tensor(value)).numpy())
+        history.push(value)
+        kept.append(torch.tensor(value))
+        assert np.array_equal(history.samples, kept.buffer.numpy())
+
+
+@pytest.mark.parametrize("operation", ["add", "scale", "abs"])
+def test_noise_has_the_genuine_spread(both: Both, operation: str):
+    import torch
+    from isaaclab.utils import noise
+
+    from isaaclab_mirror.adapter.pipeline import Noise
+
+    config = noise.UniformNoiseCfg(n_min=0.2, n_max=0.6, operation=operation)
+    value = np.full((4000, 3), 2.0)
+    theirs = config.func(torch.tensor(value), config).numpy()
+    data = {"func": "isaaclab.utils.noise.noise_model:uniform_noise", "n_min": 0.2, "n_max": 0.6}
+    ours = Noise(data | {"operation": operation}, np.random.default_rng(1), "here")(value)
+    for point in (0, 10, 50, 90, 100):
+        assert np.percentile(ours, point) == pytest.approx(np.percentile(theirs, point), abs=0.03)

@@ -105,6 +105,7 @@ class Noise:
         self._where = where
         name = bare_name(str(config.get("func") or config.get("class_type") or ""))
         self._bias_config: Mapping[str, Any] | None = None
+        self._per_value = bool(config.get("sample_bias_per_component", True))
         if "noise_cfg" in config:
             self._bias_config = config.get("bias_noise_cfg")
             config = config["noise_cfg"] or {}
@@ -117,14 +118,15 @@ class Noise:
     def reset(self, env_ids: Rows) -> None:
         """Draw a new bias."""
         if self._bias is not None and self._bias_config is not None:
-            self._bias[env_ids] = _noisy(self._bias_config, np.zeros_like(self._bias[env_ids]), self._rng)
+            self._bias[env_ids] = _noisy(self._bias_config, self._bias[env_ids], self._rng)
 
     def __call__(self, value: Array) -> Array:
         """The noisy value."""
         result = _noisy(self._config, value, self._rng) if self._config else value
         if self._bias_config is not None:
             if self._bias is None:
-                self._bias = _noisy(self._bias_config, np.zeros((len(value), 1)), self._rng)
+                begin = np.zeros(value.shape if self._per_value else (len(value), *(1 for _ in value.shape[1:])))
+                self._bias = _noisy(self._bias_config, begin, self._rng)
             result = result + self._bias
         return result
 
