@@ -276,3 +276,23 @@ def test_a_generic_joint_to_the_world_that_holds_nothing_leaves_a_floating_base(
     assert "leaves every motion free" in str(made.result.diagnostics)
     welded = usda.read(text, world_joint="weld").robot
     assert welded.dofs == 0
+
+
+def test_a_body_inside_which_all_others_stand_is_the_root_wherever_the_centre_is(usda: Usda):
+    # UsdPhysics and ovphysx 0.7.0: the chain base – l1 – l2 has root l1 side by side, base where they are nested
+    nested = stage(
+        robot(
+            body("base", body("l1", body("l2"))),
+            joint("Revolute", "j1", "base", "base/l1"),
+            joint("Revolute", "j2", "base/l1", "base/l1/l2"),
+        )
+    )
+    flat = stage(
+        robot(
+            *(body(name) for name in ("base", "l1", "l2")),
+            joint("Revolute", "j1", "base", "l1"),
+            joint("Revolute", "j2", "l1", "l2"),
+        )
+    )
+    assert usda.read(nested).robot.links[0].name == "base"
+    assert usda.read(flat).robot.links[0].name == "l1"

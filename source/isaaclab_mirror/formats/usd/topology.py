@@ -495,8 +495,11 @@ def _is_locked(joint: JointRecord) -> bool:
 
 
 def _centre(stage: UsdRobotStage, component: list[Sdf.Path], root: Record | None, joints: _Joints) -> Sdf.Path:
-    """PhysX's root link where nothing says it: the centre of the joint graph, as UsdPhysics computes it."""
-    if len(component) == 1 or root is None:
+    """PhysX's root link where nothing says it: the centre of the joint graph, as UsdPhysics computes it.
+
+    A body inside which all others stand is the root, wherever the centre is. Bodies come in stage order.
+    """
+    if len(component) == 1 or root is None or all(body.HasPrefix(component[0]) for body in component):
         return component[0]
     members = set(component)
     graph = {body: [other for other in joints.neighbours[body] if other in members] for body in component}
