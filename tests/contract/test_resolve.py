@@ -206,6 +206,34 @@ def test_joints_without_the_policys_suffix_are_matched_too(tmp_path: Path):
     assert contract.robot.joint_aliases["right_knee_joint"] == "right_knee"
 
 
+URDF = """\
+<robot name="legs">
+ <link name="base"><inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+ {links}
+ <joint name="mount" type="fixed"><parent link="base"/><child link="plate"/></joint>
+ <joint name="a_hip" type="revolute"><parent link="plate"/><child link="a1"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="9" velocity="3"/></joint>
+ <joint name="b_hip" type="revolute"><parent link="base"/><child link="b1"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="9" velocity="3"/></joint>
+ <joint name="b_knee" type="revolute"><parent link="b1"/><child link="b2"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="9" velocity="3"/></joint>
+</robot>
+"""
+
+
+@pytest.mark.parametrize(
+    ("merge", "names"), [(False, ("b_hip", "b_knee", "a_hip")), (True, ("a_hip", "b_hip", "b_knee"))]
+)
+def test_links_that_the_importer_merged_do_not_count_for_the_order(tmp_path: Path, merge: bool, names: tuple[str, ...]):
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="{name}">{inertial}</link>' for name in ("plate", "a1", "b1", "b2"))
+    spawn = {"asset_path": "C:\\\\robots/legs.urdf", "merge_fixed_joints": merge, "fix_base": False}
+    file = write_run(tmp_path, env(scene__robot__spawn=spawn, scene__robot__init_state__joint_pos={".*": 0.0}))
+    (tmp_path / "model.xml").unlink()
+    (tmp_path / "legs.urdf").write_text(URDF.format(links=links))
+    contract = load_contract(file)
+    assert contract.joint_names == names
+    assert contract.joints.source is OrderSource.PHYSX_RULE
+    assert "E105" not in {d.code for d in contract.diagnostics}
+
+
 @pytest.mark.shared
 def test_on_the_training_usd_every_number_is_that_of_the_live_task(shared: Path, monkeypatch: pytest.MonkeyPatch):
     """Golden: PhysX's own values of five running Isaac Lab 3.0.0 tasks, `const/*` of the recordings."""

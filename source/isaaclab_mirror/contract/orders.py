@@ -6,7 +6,7 @@ from collections import deque
 from typing import NamedTuple
 
 from isaaclab_mirror.diagnostics import InputError
-from isaaclab_mirror.robot.joints import Joint
+from isaaclab_mirror.robot.joints import Joint, JointType
 from isaaclab_mirror.robot.model import Robot
 from isaaclab_mirror.sims.robots import axis_names
 
@@ -18,8 +18,10 @@ class Orders(NamedTuple):
     links: tuple[str, ...]
 
 
-def physx_orders(robot: Robot) -> Orders:
+def physx_orders(robot: Robot, *, merge_fixed: bool = False) -> Orders:
     """PhysX: breadth first from the root link, the children of a link by the full path of their joint (ASCII).
+
+    `merge_fixed`: links behind fixed joints are part of their parents, as Isaac's URDF importer makes them on request.
 
     Measured on nine arrangements; the file's order does not matter. A robot that no USD states has no joint paths:
     the joints' names stand for them, which sort alike where all joints stand under one prim.
@@ -34,8 +36,21 @@ def physx_orders(robot: Robot) -> Orders:
         joint = queue.popleft()
         joints += [name for axis in joint.axes for name in axis_names(axis)]
         links.append(joint.child)
-        queue.extend(sorted(children.get(joint.child, ()), key=_path))
+        queue.extend(sorted(_below(joint.child, children, merge_fixed), key=_path))
     return Orders(tuple(joints), tuple(links))
+
+
+def _below(link: str, children: dict[str | None, list[Joint]], merge_fixed: bool) -> list[Joint]:
+    """Joints to a link's children, those of links that are merged into it among them."""
+    found: list[Joint] = []
+    open_links = [link]
+    while open_links:
+        for joint in children.get(open_links.pop(), ()):
+            if merge_fixed and joint.type is JointType.FIXED:
+                open_links.append(joint.child)
+            else:
+                found.append(joint)
+    return found
 
 
 def depth_first_orders(robot: Robot) -> Orders:

@@ -185,7 +185,8 @@ def _order(
         note = f"{where}: {what}_ordering = {ordering[0]}"
         return Order(names=_called(orders[which], called), source=OrderSource.CONFIG, note=note)
     depth_first = contract.sim.backend in DEPTH_FIRST
-    orders: Orders = depth_first_orders(robot) if depth_first else physx_orders(robot)
+    merge = bool(contract.robot.spawn.get("merge_fixed_joints"))
+    orders: Orders = depth_first_orders(robot) if depth_first else physx_orders(robot, merge_fixed=merge)
     names = _called(orders[which], called)
     rule = "depth first" if depth_first else "PhysX: breadth first, children by joint path"
     if is_training_asset(contract, robot) and not depth_first:
@@ -214,14 +215,14 @@ def is_stand_in(contract: Contract, robot: Robot) -> bool:
     Its joint friction, damping and materials are MuJoCo modelling.
     """
     usd = robot.source is not None and robot.source.file.suffix.lower().startswith(".usd")
-    if is_training_asset(contract, robot) or contract.source.kind in OWN_DYNAMICS:
+    if contract.source.kind in OWN_DYNAMICS or (usd and is_training_asset(contract, robot)):
         return False
     return not usd or robot.dialect == "mujoco"
 
 
 def is_training_asset(contract: Contract, robot: Robot) -> bool:
-    """A USD with the name that the config has: then PhysX's rule on it is the order of the training."""
-    if robot.source is None or not robot.source.file.suffix.lower().startswith(".usd"):
+    """A USD, or the URDF that was imported, with the config's name: PhysX's rule on it is the order of the training."""
+    if robot.source is None or not robot.source.file.suffix.lower().startswith((".usd", ".urdf")):
         return False
     reference = contract.robot.reference.replace("\\", "/").rpartition("/")[2]
     return robot.source.file.stem == reference.rpartition(".")[0] or robot.source.file.name == reference
