@@ -130,10 +130,10 @@ records the robot in PhysX, fits what is free in MuJoCo, and writes an MJCF that
 
 ## What is done
 
-1. **Trials** of 2 s: a held or fixed robot follows sums of sinusoids and steps on every drive; a floating one is dropped onto a floor (friction 1, multiplied with the robot's own) and sways there. Three to fit, three held out: other frequencies, phases, jumps and drop heights. `--seed` chooses all; the same seed gives the same file. Where the file does not say how the robot stands, `--start '.*_calf_joint=-1.5'` does, as a task's `init_state.joint_pos`.
+1. **Trials** of 2 s: a held or fixed robot follows sums of sinusoids and steps on every drive; a floating one is dropped onto a floor (friction 1, multiplied with the robot's own) and sways there. Four to fit, three held out: other frequencies, phases, jumps and drop heights. `--seed` chooses all; the same seed gives the same file. Where the file does not say how the robot stands, `--start '.*_calf_joint=-1.5'` does, as a task's `init_state.joint_pos`.
 2. **Free numbers**: per drive a factor on both gains (how soft PhysX's give way under load) and what is added to the damping (`lag`, the law's a·dt·kp); per joint armature, friction and, where nothing drives it, damping; for all contacts solref, solimp, sliding friction and impratio; for all limits solref and solimp if one was met. Each is bounded, and drawn toward its start where the trials say nothing.
 3. **Never touched**: masses, inertias, geometry, frames, limits, effort bounds.
-4. **Fit**: bounded Gauss-Newton on joint positions and base pose; all derivatives are one batch of `mujoco.rollout`, a model per parameter.
+4. **Fit**: bounded Levenberg-Marquardt on joint positions and base pose; all derivatives are one batch of `mujoco.rollout`, a model per parameter.
 5. **Written** only if the held-out gap went down (exit code 0, else 1). The file says in a comment and in the text `isaaclab_mirror_calibration` what was fitted. Its colliders have priority, so that solref, solimp and friction hold on any floor.
 
 ## What it closes

@@ -52,14 +52,16 @@ class Fit:
 
     x: Array
     cost: tuple[float, float]
-    """Before and after: mean over trials of (rms / rms at the start)², without the pull."""
+    """Before (1) and after: sum of the squared errors as they are weighed, without the pull."""
     rounds: int
 
 
 def fit(problem: Problem, *, steps: int = STEPS, progress: Callable[[float], None] | None = None) -> Fit:
-    """Bounded Gauss-Newton from 0, its step damped by six amounts at once, of which the best is taken.
+    """Bounded Levenberg-Marquardt from 0: the step damped by six amounts at once, of which the best is taken.
 
-    Every trial counts alike: its errors are divided by its rms at the start. Many parameters begin at a bound, where
+    A trial's errors are divided by the root of its own rms and of all trials' together at the start: between counting
+    every trial alike, which guards what is close already, and every error alike, which only sees the worst trial. Many
+    parameters begin at a bound, where
     `scipy.optimize.least_squares` shortens the whole step; the bounded linear problem of each step does not.
     """
     import numpy as np
@@ -68,7 +70,11 @@ def fit(problem: Problem, *, steps: int = STEPS, progress: Callable[[float], Non
     low, high = np.array([p.bounds for p in problem.parameters]).T
     x = np.zeros(count)
     first = problem.errors([x])[0]
-    norms = [max(float(np.linalg.norm(e)), 1e-12) * len(first) ** 0.5 for e in first]
+    own = [max(float(np.linalg.norm(e)), 1e-12) for e in first]
+    pooled = (sum(size**2 for size in own) / len(own)) ** 0.5
+    norms = [(size * pooled * len(own)) ** 0.5 for size in own]
+    whole = sum(size**2 / norm**2 for size, norm in zip(own, norms, strict=True)) ** 0.5
+    norms = [norm * whole for norm in norms]  # the cost at the start is 1
 
     def residual(found: list[Array], values: Array) -> Array:
         parts = [(e / norm).ravel() for e, norm in zip(found, norms, strict=True)]
@@ -96,8 +102,10 @@ def fit(problem: Problem, *, steps: int = STEPS, progress: Callable[[float], Non
     return Fit(x=x, cost=(1.0, cost - pull), rounds=rounds)
 
 
-DAMPINGS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0)
-"""Weights of a step's length."""
+DAMPINGS = (1e-4, 1e-2, 0.1, 1.0, 10.0, 100.0)
+"""Weights of a step's length, in shares of each parameter's curvature."""
+FLAT = 1e-2
+"""Curvature below which a parameter counts as not told by the trials."""
 ENOUGH = 3e-3
 """A round that lowers the cost by less than this share asks for finer derivatives, or is the last."""
 
@@ -120,7 +128,10 @@ def _step(slope: Array, here: Array, low: Array, high: Array, damping: float) ->
     from scipy.optimize import lsq_linear
 
     # The normal equations' square root: as many rows as parameters, whatever the trials' length.
-    normal = slope.T @ slope + damping * np.eye(slope.shape[1])
+    # Damped by each parameter's own curvature (Marquardt): a gain may bend the residual a hundred times as much as a
+    # friction does.
+    normal = slope.T @ slope
+    normal += np.diag(damping * (np.diag(normal) + FLAT))
     root = np.linalg.cholesky(normal)
     goal = np.linalg.solve(root, -(slope.T @ here))
     return lsq_linear(root.T, goal, bounds=(low - 1e-12, high + 1e-12), method="bvls").x

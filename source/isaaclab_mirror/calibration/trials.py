@@ -67,6 +67,7 @@ def make_trials(facts: JointFacts, *, seconds: float, seed: int, lowest_m: float
 
     train = (
         sines("sinusoids 0.2 to 1 Hz", 0.2, 1.0, DROPS_M[0]),
+        sines("sinusoids 0.3 to 1.4 Hz", 0.3, 1.4, DROPS_M[2]),
         sines("sinusoids 0.7 to 2 Hz", 0.7, 2.0, DROPS_M[1]),
         steps("steps", DROPS_M[0]),
     )
