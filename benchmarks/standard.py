@@ -114,6 +114,8 @@ def _keep(robot: Robot, fidelity: str, result: dict[str, Any], code: int, second
 def page(chosen: Sequence[Robot], fidelities: Sequence[str]) -> tuple[str, bool]:
     """The page, and whether every limit was kept."""
     results = {f: {r.name: found for r in chosen if (found := _result(r, f)) is not None} for f in fidelities}
+    results = {f: found for f, found in results.items() if found}
+    fidelities = list(results)
     first = results[fidelities[0]]
     tested = {name: found for name, found in first.items() if found.get("tests")}
     parts = [
@@ -143,6 +145,7 @@ def page(chosen: Sequence[Robot], fidelities: Sequence[str]) -> tuple[str, bool]
                 "worst joint, 0.2–2 Hz, limit 10 mrad (slides: 2 mm, not in this column).",
                 _table(found, DYNAMIC, SCALE),
             ]
+    parts += ["## Beyond the limit", _missed(results)]
     refused = {name: one for name, one in first.items() if not one.get("tests")}
     if refused:
         rows = "\n".join(f"| {name} | {one['exit_code']} | {_reason(one)} |" for name, one in refused.items())
@@ -167,12 +170,26 @@ def _row_kept(one: dict[str, Any], name: str) -> bool:
 def _summary(results: dict[str, dict[str, dict[str, Any]]]) -> str:
     names = list(results)
     lines = ["| test | " + " | ".join(f"{f}: robots kept, of" for f in names) + " |", "|---|" + "---|" * len(names)]
-    for key, title in {**STATIC, **DYNAMIC}.items():
+    for key in (*STATIC, *DYNAMIC):
         cells = []
         for fidelity in names:
             had = [one for one in results[fidelity].values() if _tests(one, key)]
             cells.append(f"{sum(_row_kept(one, key) for one in had)} of {len(had)}" if had else "–")
-        lines.append(f"| {title.split(',')[0]} | " + " | ".join(cells) + " |")
+        lines.append(f"| {key} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _missed(results: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Every required test that failed, with what `validate` said about it."""
+    lines = ["| robot | fidelity | test | value | limit | where, what |", "|---|---|---|---|---|---|"]
+    for fidelity, found in results.items():
+        for name, one in found.items():
+            for test in one.get("tests", []):
+                if test["required"] and not test["passed"]:
+                    value = "–" if test["value"] is None else f"{test['value']:.2g}"
+                    what = " ".join(filter(None, (test["where"], test["note"])))[:150].replace("|", "·")
+                    robot = name.split("/", 1)[1]
+                    lines.append(f"| {robot} | {fidelity} | {test['name']} | {value} | {test['limit']:.2g} | {what} |")
     return "\n".join(lines)
 
 
