@@ -127,16 +127,17 @@ class PhysxEngine:
             raise InputError("E058", "PhysX", f"PhysX cannot load the stage: {_short(error)}") from error
 
     def articulations(self) -> list[str]:
-        """Prim paths of the articulations that PhysX made of the stage."""
+        """Prim paths of the articulations that PhysX made of the stage, that of most joints first."""
         from ovphysx.types import SimObjectType
 
-        found: dict[str, None] = {}
+        found: dict[str, int] = {}
         with _silent(1, 2), warnings.catch_warnings():  # warp looks for CUDA, which nothing here uses
             warnings.simplefilter("ignore", RuntimeWarning)
             with self._physx.read_sync(SimObjectType.ARTICULATION, ["dofCount"]) as read:
                 for group in read.groups:
-                    found.update(dict.fromkeys(map(str, read.dictionary.get_path_strings(group.prim_list))))
-        return sorted(found)
+                    paths = map(str, read.dictionary.get_path_strings(group.prim_list))
+                    found.update(zip(paths, group.tensors[0].numpy().reshape(-1).tolist(), strict=False))
+        return sorted(found, key=lambda path: (-found[path], path))
 
     def clone(self, source: str, targets: Sequence[str], poses: Sequence[Sequence[float]]) -> None:
         """Copies of a subtree, at absolute poses (x, y, z, qx, qy, qz, qw) of its root."""

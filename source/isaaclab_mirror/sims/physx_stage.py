@@ -319,14 +319,16 @@ def _put_base(
     from pxr import Sdf, UsdPhysics
 
     roots = [str(record.path) for record in source.roots if record.path.HasPrefix(scope)]
-    _move_root(stage, scope if fixed else root, roots, settings)  # while the joint is there that may have been it
+    target = root
+    if fixed:  # the root on the weld: on a prim above it PhysX may take another body of the file
+        weld = UsdPhysics.FixedJoint.Define(stage, Sdf.Path(scope).AppendChild(f"{OURS}weld"))
+        weld.CreateBody1Rel().SetTargets([root])
+        target = str(weld.GetPath())
+    _move_root(stage, target, roots, settings)  # while the joint is there that may have been it
     for record in source.joints:
         joint = UsdPhysics.Joint(record.prim)
         if {_body_of(end, source) for end in (joint.GetBody0Rel(), joint.GetBody1Rel())} == {None, Sdf.Path(root)}:
             stage.GetPrimAtPath(record.path).SetActive(False)
-    if fixed:
-        weld = UsdPhysics.FixedJoint.Define(stage, Sdf.Path(scope).AppendChild(f"{OURS}weld"))
-        weld.CreateBody1Rel().SetTargets([root])
 
 
 def _put_ground(stage: Usd.Stage, source: UsdRobotStage, ground: Ground) -> None:
