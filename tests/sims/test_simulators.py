@@ -64,8 +64,9 @@ def test_robots_of_every_kind_keep_every_promise(engine: str, robot: str, shared
 @pytest.mark.shared
 @pytest.mark.physx
 @needs_physx
-def test_a_base_tied_softly_to_the_world_runs_many_times_once_it_is_fixed(shared: Path):
-    file = shared / "corpus-layered/panda_urdf/panda_urdf.usda"
+@pytest.mark.parametrize("robot", ["panda_urdf", "tiago_urdf", "h1_mjcf", "robotiq_2f85_mjcf"])
+def test_a_base_tied_softly_to_the_world_or_free_runs_many_times_once_it_is_fixed(robot: str, shared: Path):
+    file = shared / "corpus-layered" / robot / f"{robot}.usda"
     assert faults("physx", file, ReadOptions(fix_base=True)) == []
 
 
