@@ -48,9 +48,7 @@ def rss_mb(pid: int | str = "self") -> float:
 
 def children() -> int:
     """Living and dead children of this process that nobody waited for."""
-    return sum(
-        len(Path(f"/proc/self/task/{task}/children").read_text().split()) for task in os.listdir("/proc/self/task")
-    )
+    return sum(len((task / "children").read_text().split()) for task in Path("/proc/self/task").iterdir())
 
 
 def whole_mb(sim: Any) -> float:
