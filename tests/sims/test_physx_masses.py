@@ -186,3 +186,28 @@ def test_physx_itself_weighs_a_tetrahedron(tmp_path):
     tensor = inertia.tensor()  # about the COM: ∫x² = 3m/80, ∫xy = −m/80
     assert [tensor[k][k] for k in range(3)] == pytest.approx([1000 / 6 * 6 / 80] * 3, rel=1e-4)
     assert tensor[0][1] == pytest.approx(1000 / 6 / 80, rel=1e-4)
+
+
+@pytest.mark.physx
+def test_physx_itself_moves_the_moments_of_a_body_that_is_a_cylinder_to_an_authored_centre(tmp_path):
+    pytest.importorskip("ovphysx", reason="needs the extra physx")
+    lines = """
+        float physics:mass = 3
+        point3f physics:centerOfMass = (0.2, 0.3, 0.4)
+        double3 xformOp:scale = (0.1, 0.1, 0.5)
+        uniform token[] xformOpOrder = ["xformOp:scale"]
+        double radius = 1
+        double height = 1
+    """
+    file = stage(tmp_path, lines)
+    text = file.read_text(encoding="utf-8").replace(MESH, "")
+    before = 'def Xform "link" (prepend apiSchemas = ['
+    assert before in text
+    after = 'def Cylinder "link" (prepend apiSchemas = ["PhysicsCollisionAPI", '
+    file.write_text(text.replace(before, after), encoding="utf-8")
+    inertia = inspect_robot(file)[0].link("link").inertia
+    # ovphysx 0.7.0; a shift by the parallel-axis term alone gives (0.193, 0.191, 0.019)
+    tensor = inertia.tensor()
+    assert inertia.com_m == pytest.approx((0.02, 0.03, 0.2))
+    assert [tensor[k][k] for k in range(3)] == pytest.approx((0.1711, 0.4336, 0.2829), rel=1e-3)
+    assert tensor[0][2] == pytest.approx(-0.1068, rel=1e-3)

@@ -145,8 +145,8 @@ def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom])
     """Whether PhysX must be asked: it computes the mass or the inertia of a body from hulls that it cooks itself.
 
     A cone is such a hull. So are the principal axes of several or turned colliders, about which PhysX lays moments that
-    are authored without axes: where two moments are equal, only its own rounding says which axes they are. About an
-    authored centre of mass it moves the moments in the axes of its shapes, and its cylinders and capsules lie along x.
+    are authored without axes: where two moments are equal, only its own rounding says which axes they are. And the
+    moments of a body that is a collider itself about an authored centre of mass: no parallel-axis term explains them.
     """
     mass = number(body.prim, "physics:mass", stage.file)
     diagonal = vec3(body.prim, "physics:diagonalInertia", stage.file)
@@ -161,7 +161,7 @@ def weighs_meshes(stage: UsdRobotStage, body: Record, geoms: Sequence[ReadGeom])
         return True
     turned = any(read.geom.pose.quat_wxyz != IDENTITY_QUAT for read in colliders)
     if centre is not None and not moments:
-        return turned or any(read.record.type_name not in ("Cube", "Sphere") for read in colliders)
+        return any(read.record.path == body.path for read in colliders)
     return moments and axes is None and (turned or len(colliders) > 1)
 
 
