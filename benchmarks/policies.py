@@ -1,6 +1,6 @@
 """Policies that others trained on PhysX, replayed from their authors' configs; writes docs/replay_results.md.
 
-    python benchmarks/policies.py [--shared DIR] [--only walk,turn,matched] [--no-physx] [--page]
+    python benchmarks/policies.py [--shared DIR] [--only walk,turn,matched] [--engines physx,PhysX] [--page]
 
 The URDFs are those of the PyPI package example-robot-data, in an environment of its own that is made here.
 Results are kept in build/benchmarks/policies.json; a shorter run keeps the other parts' old rows.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ ASSETS = Path("isaaclab-recordings/assets/Isaac/IsaacLab/Robots/Unitree")
 H1, GO2 = ASSETS / "H1/h1_minimal.usd", ASSETS / "Go2/go2.usd"
 FORWARD = (0.5, 0.0, 0.0)
 ENGINES = ("nominal", "physx", "emulate", "PhysX")
+SILENT = "go2-velocity-robot_lab"
+"""Its config states neither armature nor friction."""
 PARTS = ("walk", "turn", "matched")
 
 
@@ -44,14 +46,31 @@ def cases(shared: Path, urdfs: Path | None) -> Iterator[Case]:
     yield Case("g1-29dof-velocity-unitree_rl_lab", None, "model.xml")
     if urdfs is not None:
         yield Case("g1-29dof-velocity-unitree_rl_lab", urdfs / "g1_description/urdf/g1_29dof_rev_1_0.urdf", "URDF")
+    yield Case("g1-29dof-velocity-unitree_rl_lab", shared / "corpus/unitree_g1/unitree_g1_physx.usda", "USD, corpus")
+    yield Case(
+        "g1-29dof-velocity-unitree_rl_lab", shared / "corpus-layered/g1_urdf/g1_urdf.usda", "USD, Isaac Sim's importer"
+    )
     yield Case("g1-12dof-lstm-unitree_rl_gym", None, "model.xml")
     yield Case("h1-velocity-flat-isaaclab", None, "model.xml")
     yield Case("h1-velocity-flat-isaaclab", shared / H1, "USD")
+    yield Case("h1-velocity-flat-isaaclab", shared / "corpus/unitree_h1/unitree_h1.usdc", "USD, corpus")
     yield Case("go2-velocity-robot_lab", None, "model.xml")
     yield Case("go2-velocity-robot_lab", shared / GO2, "USD")
+    yield Case("go2-velocity-robot_lab", shared / "corpus/unitree_go2/unitree_go2_physx.usda", "USD, corpus")
+    yield Case("go2-velocity-robot_lab", shared / "corpus-layered/go2_urdf/go2_urdf.usda", "USD, Isaac Sim's importer")
     if urdfs is not None:
         yield Case("go2-velocity-robot_lab", urdfs / "go2_description/urdf/go2.urdf", "URDF")
     yield Case("go2-flat-isaaclab3-here", None, "USD (no option)")
+
+
+def as_live(contract: Any) -> Any:
+    """What the live task set where the author's config is silent: armature 0.01, the velocity task's friction, ovphysx."""
+    from isaaclab_mirror.contract.contract import MaterialSpec
+
+    ground = MaterialSpec(static_friction=0.8, dynamic_friction=0.6, friction_combine="multiply")
+    motors = tuple(replace(group, armature=(0.01,) * len(group.joints)) for group in contract.actuators)
+    sim = replace(contract.sim, terrain=replace(contract.sim.terrain, material=ground))
+    return replace(contract, actuators=motors, sim=sim)
 
 
 def run_case(shared: Path, case: Case, engine: str, command: tuple[float, ...], seconds: float, **settings: Any) -> Any:
@@ -63,6 +82,8 @@ def run_case(shared: Path, case: Case, engine: str, command: tuple[float, ...], 
 
     contract = load_contract(shared / "policies" / case.policy, robot_file=case.robot)
     assert contract.policy is not None
+    if settings and case.policy == SILENT:
+        contract = as_live(contract)
     options = MirrorOptions(
         sim="physx" if engine == "PhysX" else "mujoco",
         fidelity="physx" if engine == "PhysX" else engine,
@@ -75,12 +96,18 @@ def run_case(shared: Path, case: Case, engine: str, command: tuple[float, ...], 
         return run_episodes(mirror, load_policy(contract.policy), plan)[0]
 
 
-def walk(shared: Path, urdfs: Path | None, engines: tuple[str, ...]) -> list[dict[str, Any]]:
-    """20 s at 0.5 m/s."""
+def walk(
+    shared: Path, urdfs: Path | None, engines: tuple[str, ...], known: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """20 s at 0.5 m/s; rows that are known are kept."""
     rows: list[dict[str, Any]] = []
     for case in cases(shared, urdfs):
         for engine in engines:
-            if engine == "PhysX" and not case.label.startswith("USD"):
+            if engine == "PhysX" and case.label not in ("USD", "USD (no option)"):
+                continue
+            old = [row for row in known if (row["policy"], row["robot"], row["engine"]) == (*_of(case), engine)]
+            if old:
+                rows.append(old[0])
                 continue
             begin = time.perf_counter()
             episode = run_case(shared, case, engine, FORWARD, 20.0)
@@ -88,6 +115,10 @@ def walk(shared: Path, urdfs: Path | None, engines: tuple[str, ...]) -> list[dic
             said = f"{episode.seconds:.1f} s" if episode.fell else f"{episode.mean_lin_vel_b[0]:.3f} m/s"
             print(f"{case.policy} {case.label} {engine}: {said} ({time.perf_counter() - begin:.0f} s)", flush=True)
     return rows
+
+
+def _of(case: Case) -> tuple[str, str]:
+    return case.policy, case.label
 
 
 def turn(shared: Path, engines: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -106,7 +137,8 @@ def turn(shared: Path, engines: tuple[str, ...]) -> list[dict[str, Any]]:
                 for engine in engines:
                     # the recordings are of ovphysx, where forces enter at every iteration whatever the policy had
                     episode = run_case(shared, case, engine, command, 10.0, external_forces_every_iteration=True)
-                    rows.append({"policy": policy, "engine": engine, "live": live, **episode.to_json()})
+                    told = {"policy": policy, "engine": engine, "asked": list(command), "live": live}
+                    rows.append({**told, **episode.to_json()})
                     print(f"{policy} {command} {engine}: {rows[-1]['mean_lin_vel_b'][:2]}, live {live}", flush=True)
     return rows
 
@@ -220,15 +252,15 @@ def page(results: dict[str, Any]) -> str:
         "## Against the live task in PhysX",
         "",
         "10 s from the default state; vx [m/s], wz [rad/s]. *live*: the same policy in the running Isaac Lab 3.0.0 task "
-        "(ovphysx 0.6.4), which set what an author's config leaves open: for go2-velocity-robot_lab armature 0.01 and the "
-        "velocity task's friction.",
+        "(ovphysx 0.6.4). What it set where go2-velocity-robot_lab's config is silent (armature 0.01, friction 0.8 and 0.6) "
+        "is set here too.",
         "",
         "| policy | command | live | nominal | physx | emulate | PhysX |",
         "|---|---|---|---|---|---|---|",
     ]
     turns: dict[tuple[str, str], dict[str, str]] = {}
     for row in results.get("turn", []):
-        key = (row["policy"], " ".join(f"{x:g}" for x in row["command"]) or "0 0 0")
+        key = (row["policy"], " ".join(f"{x:g}" for x in row["asked"]))
         said = turns.setdefault(key, {"live": f"{row['live'][0]:.3f}, {row['live'][2]:.3f}"})
         fell = f"fell {row['seconds']:.1f} s"
         said[row["engine"]] = fell if row["fell"] else f"{row['mean_lin_vel_b'][0]:.3f}, {row['mean_ang_vel_b'][2]:.3f}"
@@ -267,26 +299,33 @@ def off_of(row: dict[str, Any]) -> str:
     return f"{max(row['off']) * 1e3:.0f} mrad"
 
 
+def kept_results() -> dict[str, Any]:
+    return json.loads(KEPT.read_text()) if KEPT.is_file() else {}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_shared_argument(parser)
     parser.add_argument("--only", default=",".join(PARTS), help=f"some of {','.join(PARTS)}")
-    parser.add_argument("--no-physx", action="store_true", help="leave PhysX itself out")
+    parser.add_argument("--engines", default=",".join(ENGINES), help=f"some of {','.join(ENGINES)}")
+    parser.add_argument("--missing", action="store_true", help="of the walks, only those that no earlier run has")
     parser.add_argument("--page", action="store_true", help="only write the page again from the results kept")
     args = parser.parse_args()
-    results: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
+    results = kept_results()
     if not args.page:
         if not (args.shared / "policies").is_dir():
             print(f"no policies at {args.shared / 'policies'}: nothing measured")
             return 0
-        engines = ENGINES[:3] if args.no_physx else ENGINES
+        engines = tuple(args.engines.split(","))
+        known = results.get("walk", []) if args.missing else []
         for part in args.only.split(","):
             made = {
-                "walk": lambda: walk(args.shared, example_robots(), engines),
+                "walk": lambda: walk(args.shared, example_robots(), engines, known),
                 "turn": lambda: turn(args.shared, engines),
                 "matched": lambda: matched(args.shared),
             }[part]
-            results[part] = made()
+            rows = made()
+            results = {**kept_results(), part: rows}  # another run may have kept other parts meanwhile
             KEPT.parent.mkdir(parents=True, exist_ok=True)
             KEPT.write_text(json.dumps(results, indent=1))
     PAGE.write_text(page(results), encoding="utf-8")

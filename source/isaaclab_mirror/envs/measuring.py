@@ -39,7 +39,7 @@ class Episode:
     """Name of the term that ended it, `fell`, `exploded`, `nan observation`; empty where nothing did."""
     total_return: float
     command: tuple[float, ...]
-    """Mean of vx, vy [m/s], wz [rad/s]; empty where the task commands no velocity."""
+    """Mean of vx, vy [m/s], wz [rad/s] (of a shorter episode, the last); empty where the task commands no velocity."""
     mean_lin_vel_b: tuple[float, ...]
     mean_ang_vel_b: tuple[float, ...]
     heading_drift_rad: float
@@ -113,6 +113,8 @@ class Measure:
         self._turned, self._asked_turn = np.zeros(n), np.zeros(n)
         self._linear, self._angular, self._asked = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
         self._settled = np.zeros(n)
+        self._told = np.zeros((n, 3))
+        """The command of the last step."""
         self._terms: dict[str, Array] = {}
         self._feet = ends_of_chains(mirror) if slip and self._floating else np.zeros(0, dtype=int)
         self._coms = mirror.simulator.centers_of_mass()[self._feet]
@@ -148,6 +150,7 @@ class Measure:
         self._linear[settled] += linear[settled]
         self._angular[settled] += angular[settled]
         if command is not None:
+            self._told[counted] = command[counted]
             self._asked[settled] += command[settled]
             self._asked_turn += np.where(counted, command[:, 2] * self._dt, 0.0)
         if len(self._feet) and self._looks % SLIP_EVERY == 0:
@@ -196,6 +199,7 @@ class Measure:
         """What one environment's episode came to."""
         settled = max(float(self._settled[row]), 1.0)
         known = self._floating and self._settled[row] > 0
+        asked = self._asked[row] / settled if known else self._told[row]
         return Episode(
             index=index,
             seed=seed,
@@ -203,7 +207,7 @@ class Measure:
             fell=bool(self.fell[row]),
             termination=self.ends[row],
             total_return=float(self._return[row]),
-            command=tuple(map(float, self._asked[row] / settled)) if known and self._command is not None else (),
+            command=tuple(map(float, asked)) if self._floating and self._command is not None else (),
             mean_lin_vel_b=tuple(map(float, self._linear[row] / settled)) if known else (),
             mean_ang_vel_b=tuple(map(float, self._angular[row] / settled)) if known else (),
             heading_drift_rad=float(self._turned[row] - self._asked_turn[row]),
