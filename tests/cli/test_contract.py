@@ -100,3 +100,19 @@ def test_bad_input_is_one_message_and_exit_code_2(
     assert "Traceback" not in said.err
     assert json.loads(Path("report.json").read_text())["diagnostics"][0]["code"] == code
     assert not Path("ran").exists()
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("task", "total"),
+    [
+        ("IsaacContrib-Lift-Cube-Franka", "9 + 9 + 3 + 7 + 8 = 36"),
+        ("Isaac-Open-Drawer-Franka", "9 + 9 + 1 + 1 + 3 + 8 = 31"),
+    ],
+)
+def test_tasks_with_objects_add_up_too(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], task: str, total: str
+):
+    monkeypatch.setenv("ISAACLAB_MIRROR_ASSETS", str(shared / "isaaclab-recordings" / "assets"))
+    assert main(["contract", str(shared / "isaaclab-configs" / task)]) == 0
+    assert f"{total} values" in capsys.readouterr().out

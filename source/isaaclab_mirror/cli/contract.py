@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from isaaclab_mirror.contract.contract import ActionTerm, ActuatorGroup, Contract, ObservationTerm
     from isaaclab_mirror.diagnostics import Diagnostic
     from isaaclab_mirror.policy.policy import Policy
+    from isaaclab_mirror.sims.state import State
 
 Sizes = Mapping[str, Mapping[str, int]]
 """Group → term → values, with history."""
@@ -106,11 +107,37 @@ def _as_info(error: Any) -> Diagnostic:
 
 def _sizes(contract: Contract) -> Sizes:
     from isaaclab_mirror.adapter.adapter import Adapter
+    from isaaclab_mirror.adapter.assets import Layout, rest_state
+    from isaaclab_mirror.adapter.scene import EmptyScene
+
+    class StillScene(EmptyScene):
+        """Every object at rest at the origin: enough to ask a term for its size."""
+
+        def asset(self, name: str) -> State:
+            joints = _joints_of(contract, name)
+            rest = rest_state(Layout.of(joints, (name,), joints, (name,)), 1)
+            return replace(rest, link_names=(name,), joint_names=joints)
 
     adapter = Adapter(
-        contract, joint_names=contract.joint_names, link_names=contract.body_names, env_count=1, rewards=False
+        contract,
+        joint_names=contract.joint_names,
+        link_names=contract.body_names,
+        env_count=1,
+        scene=StillScene(),
+        rewards=False,
     )
     return adapter.observation_sizes
+
+
+def _joints_of(contract: Contract, name: str) -> tuple[str, ...]:
+    """Joints of another articulation, as far as its start names them."""
+    from isaaclab_mirror.contract.node import Node
+
+    for entity in contract.scene:
+        if entity.name == name:
+            start = Node(entity.config, Path(contract.name), f"scene.{name}").child("init_state")
+            return tuple(key for key in start.child("joint_pos").data if key.isidentifier())
+    return ()
 
 
 def _check_policy(contract: Contract, sizes: Sizes, policy: Policy) -> None:

@@ -189,13 +189,15 @@ def _order(
     orders: Orders = depth_first_orders(robot) if depth_first else physx_orders(robot, merge_fixed=merge)
     names = _called(orders[which], called)
     rule = "depth first" if depth_first else "PhysX: breadth first, children by joint path"
-    if is_training_asset(contract, robot) and not depth_first:
+    trained = is_training_asset(contract, robot)
+    if trained and not depth_first:
         return Order(names=names, source=OrderSource.PHYSX_RULE, note=f"{rule}, on {_asset_name(robot)}")
     if which == 0:
+        other = "" if trained else ", which is not the training asset"
         found.warn(
             "E105",
             f"{where}: joint order",
-            f"the {what} order is not written down: {rule}, on {_asset_name(robot)}, which is not the training asset",
+            f"the {what} order is not written down: {rule}, on {_asset_name(robot)}{other}",
             "export IO descriptors, set joint_ordering, or give the training USD with --robot",
         )
     return Order(names=names, source=OrderSource.GUESS, note=f"{rule}, on {_asset_name(robot)}")
