@@ -22,12 +22,27 @@ ENVIRONMENTS = REPO / "build" / "bench-envs"
 DRIVERS = Path(__file__).resolve().parent / "drivers"
 
 
+def interpreter(version: str) -> str:
+    """A Python of that version that can make environments: on the path, or pyenv's, whose shim may not run."""
+    prefix = ""
+    if shutil.which("pyenv"):
+        asked = subprocess.run(["pyenv", "prefix", version], capture_output=True, text=True, check=False)
+        prefix = asked.stdout.strip()
+    code = f"import sys, venv, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] != '{version}')"
+    for found in (shutil.which(f"python{version}"), f"{prefix}/bin/python{version}"):
+        if found and Path(found).exists() and not subprocess.run([found, "-c", code], capture_output=True).returncode:
+            return found
+    raise SystemExit(f"Python {version} with venv is needed, and was found neither on the path nor in pyenv")
+
+
 @dataclass(frozen=True)
 class Environment:
     """A virtual environment with pinned requirements."""
 
     name: str
     requirements: tuple[str, ...]
+    version: str = ""
+    """Of Python, where the peer wants another than ours."""
 
     @property
     def python(self) -> Path:
@@ -42,7 +57,10 @@ class Environment:
             return self.python
         print(f"making {folder.relative_to(REPO)}: {' '.join(self.requirements)}", file=sys.stderr, flush=True)
         shutil.rmtree(folder, ignore_errors=True)
-        venv.create(folder, with_pip=True)
+        if self.version:
+            subprocess.run([interpreter(self.version), "-m", "venv", folder], check=True)
+        else:
+            venv.create(folder, with_pip=True)
         subprocess.run([self.python, "-m", "pip", "install", "--quiet", *self.requirements], check=True)
         stamp.write_text(wanted, encoding="utf-8")
         return self.python
@@ -84,7 +102,14 @@ SRL = Peer(
     driver="srl_urdf.py",
     suffix=".urdf",
 )
-PEERS = (NEWTON, DECODER, SRL)
+ISAAC_SIM = Peer(
+    name="isaacsim",
+    title="isaacsim-asset-isolated 6.2.0.0 (Isaac Sim 6's exporter)",
+    environment=Environment("isaacsim", ("isaacsim-asset-isolated==6.2.0.0",), version="3.12"),
+    driver="isaacsim_urdf.py",
+    suffix=".urdf",
+)
+PEERS = (NEWTON, DECODER, SRL, ISAAC_SIM)
 GENERATIONS = (Environment("mujoco-3.4.0", ("mujoco==3.4.0",)), Environment("mujoco-4.0.0", ("mujoco==4.0.0",)))
 
 

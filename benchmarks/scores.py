@@ -73,7 +73,7 @@ CONTESTS = (
         scorer="physx_score.py",
         folders=("corpus-layered", "corpus-native"),
         suffix=".urdf",
-        rivals=(peers.SRL,),
+        rivals=(peers.SRL, peers.ISAAC_SIM),
     ),
 )
 
