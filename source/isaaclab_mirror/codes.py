@@ -38,7 +38,7 @@ CODES: dict[str, Code] = {
     ),
     "E003": Code(
         "inertia of no real body",
-        "Principal moments are negative or break the triangle inequality, or are not known where they must be.",
+        "Principal moments are negative, zero or break the triangle inequality, or are not known where they must be.",
         "MJCF: the nearest moments that a body can have. URDF: as they are, which its readers may refuse.",
         "arm.usda:/arm/hand: warning E003: diagonalInertia (0.1, -0.1, 0.1) has a negative moment: PhysX "
         "takes its size",
