@@ -46,7 +46,9 @@ CASES = (
     Case("leap_hand", "corpus/leap_hand/leap_hand_physx.usda"),
     Case("cartpole", "corpus/cartpole/cartpole_physx.usda", ("--start", "hinge_1=2.6")),
     Case("unitree_go2", "corpus/unitree_go2/unitree_go2_physx.usda", tuple(a for s in GO2 for a in ("--start", s))),
-    Case("ant", "corpus-native/ant_multi/ant.usda"),
+    Case("go2_held", "corpus-layered/go2_flat_urdf/go2_flat_urdf.usda", ("--set", "fix_base=true")),
+    Case("gate_sliding", "corpus-native/gate_sliding/gate_sliding.usd"),
+    Case("rizon4s_grav", "corpus-native/rizon4s_grav/Rizon4s_with_Grav.usd"),
 )
 
 
@@ -130,7 +132,7 @@ records the robot in PhysX, fits what is free in MuJoCo, and writes an MJCF that
 
 ## What is done
 
-1. **Trials** of 2 s: a held or fixed robot follows sums of sinusoids and steps on every drive; a floating one is dropped onto a floor (friction 1, multiplied with the robot's own) and sways there. Four to fit, three held out: other frequencies, phases, jumps and drop heights. `--seed` chooses all; the same seed gives the same file. Where the file does not say how the robot stands, `--start '.*_calf_joint=-1.5'` does, as a task's `init_state.joint_pos`.
+1. **Trials** of 2 s: a held or fixed robot follows sums of sinusoids and rounded steps on every drive, within what the drives can give; a floating one is dropped onto a floor (friction 1, multiplied with the robot's own) and sways there. Four to fit, three held out: other frequencies, phases, jumps and drop heights. `--seed` chooses all; the same seed gives the same file. Where the file does not say how the robot stands, `--start '.*_calf_joint=-1.5'` does, as a task's `init_state.joint_pos`.
 2. **Free numbers**: per drive a factor on both gains (how soft PhysX's give way under load) and what is added to the damping (`lag`, the law's a·dt·kp); per joint armature, friction and, where nothing drives it, damping; for all contacts solref, solimp, sliding friction and impratio; for all limits solref and solimp if one was met. Each is bounded, and drawn toward its start where the trials say nothing.
 3. **Never touched**: masses, inertias, geometry, frames, limits, effort bounds.
 4. **Fit**: bounded Levenberg-Marquardt on joint positions and base pose; all derivatives are one batch of `mujoco.rollout`, a model per parameter.

@@ -13,7 +13,7 @@ from isaaclab_mirror.calibration.parameters import JointScales, ModelChanger, Pa
 from isaaclab_mirror.calibration.rollouts import Motion, Rollouts
 from isaaclab_mirror.calibration.trials import make_trials
 from isaaclab_mirror.comparison.engines import Engines, OpenPhysx, Variant
-from isaaclab_mirror.comparison.excitation import JointFacts, joint_facts
+from isaaclab_mirror.comparison.excitation import JointFacts, joint_facts, within_reach
 from isaaclab_mirror.comparison.recording import Bench, Recording, Trial
 from isaaclab_mirror.diagnostics import Diagnostic, InputError
 from isaaclab_mirror.formats.options import ReadOptions
@@ -133,7 +133,7 @@ def calibrate_robot(file: Path, options: CalibrationOptions | None = None, repor
         say("PhysX", 0.0)
         physx, mujoco = engines.open(variant)
         names = [name for name in physx.joint_names if name in mujoco.joint_names]
-        facts = joint_facts(variant.robot, mujoco, names)
+        facts = within_reach(joint_facts(variant.robot, mujoco, names), mujoco)
         bench = Bench(physx, names)
         low = _lowest(mujoco) if variant.settings.ground is not None else None
         sets = make_trials(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Targets = Callable[[float], Array]
 
 FADE_S = 0.5
+RISE_S = 0.25
 STANDING = 0.4
 """Share of the usual amplitude that a standing robot's joints move by: it shall sway, not fall."""
 DROPS_M = (0.02, 0.005, 0.03)
@@ -95,12 +96,16 @@ def _sines(facts: JointFacts, centre: Array, size: Array, hertz: Array, phase: A
 
 
 def _steps(facts: JointFacts, centre: Array, jump: Array, when: Array) -> tuple[Targets, Targets]:
-    """Every joint jumps once, at its own time."""
+    """Every joint goes to another place once, at its own time, within `RISE_S`: a jump would saturate stiff drives."""
+    import numpy as np
+
+    def share(t: float) -> Array:
+        return 0.5 - 0.5 * np.cos(np.pi * np.clip((t - when) / RISE_S, 0.0, 1.0))
 
     def position(t: float) -> Array:
-        return centre + jump * (t >= when) * facts.held
+        return centre + jump * share(t) * facts.held
 
     def velocity(t: float) -> Array:
-        return 4.0 * jump * (t >= when) * facts.spun
+        return 4.0 * jump * share(t) * facts.spun
 
     return position, velocity
