@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -23,6 +24,8 @@ from places import add_shared_argument  # noqa: E402
 
 PAGE = ROOT / "docs/cooked.md"
 DIRECTIONS = 500
+DECOMPOSED = ("franka_panda_physx", "robotiq_2f85_mjcf", "leap_hand_physx")
+"""Robots that are measured once more with every hull a decomposition."""
 NATIVE = ("leap_hand_right", "so_100", "rm65", "anymal", "tienkung2_lite", "omav", "Grav_gripper", "Robotiq_85")
 
 
@@ -107,6 +110,28 @@ def measure(file: Path) -> list[Difference]:
     return [row for row in rows.values() if row.colliders]
 
 
+def as_decompositions(file: Path, folder: Path) -> Path:
+    """The robot in one file, with every convex hull a decomposition: no robot of the corpora asks for one."""
+    from pxr import Sdf
+
+    from isaaclab_mirror.diagnostics import Diagnostics
+    from isaaclab_mirror.formats.options import ReadOptions
+    from isaaclab_mirror.formats.usd.overlay import free_colliders, open_overlay
+    from isaaclab_mirror.formats.usd.stage import open_stage
+
+    stage = open_overlay(open_stage(file, ReadOptions(), Diagnostics()), folder / "overlay.usda")
+    free_colliders(stage)
+    for prim in stage.Traverse():
+        schemas = prim.GetPrimTypeInfo().GetAppliedAPISchemas()
+        if prim.GetTypeName() == "Mesh" and "PhysicsCollisionAPI" in schemas:
+            prim.AddAppliedSchema("PhysicsMeshCollisionAPI")
+            attribute = prim.CreateAttribute("physics:approximation", Sdf.ValueTypeNames.Token, custom=False)
+            attribute.Set("convexDecomposition")
+    target = folder / f"{file.stem}, decomposed.usda"
+    stage.Flatten().Export(str(target))
+    return target
+
+
 def page(rows: list[Difference]) -> str:
     """docs/cooked.md."""
     head = (
@@ -136,7 +161,7 @@ def page(rows: list[Difference]) -> str:
                 "How they are read: the bodies are loaded without joints, held still, and PhysX draws one collider after the "
                 "other; an edge is drawn once for each of its two faces, so that a hull is complete where no edge is left alone.",
                 "*Reach*: the difference of the support functions in 500 directions. A decomposition's pieces may overlap and "
-                "stand out by PhysX's voxels: their volumes are added.",
+                "stand out by PhysX's voxels: their volumes are added. No robot here asks for one: the last rows are robots whose hulls were made decompositions.",
                 head + "\n" + "\n".join(lines),
             ]
         )
@@ -178,6 +203,10 @@ def main() -> int:
         rows += new
         for row in new:
             print(row, flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for file in [file for file in robots(args.shared) if file.stem in DECOMPOSED]:
+            if not args.only or file.stem in args.only.split(","):
+                rows += measure(as_decompositions(file, Path(folder)))
     text = page(rows)
     if args.only:
         print(text)
