@@ -370,9 +370,9 @@ CODES: dict[str, Code] = {
     ),
     "E062": Code(
         "approximated in the emulation",
-        "A shape for which PhysX's contact points are known only nearly, such as a cylinder or a hull.",
+        "A shape for which PhysX's contact points are known only nearly, such as a convex hull.",
         "Kept going.",
-        "foot – ground: info E062: approximated in the emulation: a cylinder touches with two points",
+        "foot – ground: info E062: approximated in the emulation: every vertex of the hull counts",
     ),
     "E063": Code(
         "emulation that is not compiled",

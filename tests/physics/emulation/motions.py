@@ -194,6 +194,9 @@ MOTIONS: dict[str, Callable[[], Motion]] = {
     ),
     "thrown sphere": lambda: solid("thrown sphere", box_mjcf(shape="sphere"), 0.15, (0.3, 1.0, 0.2), ground=plane()),
     "thrown box": lambda: solid("thrown box", box_mjcf((0.1, 0.08, 0.06)), 0.11, (0.3, 1.0, 0.2), ground=plane()),
+    "thrown cylinder": lambda: solid(
+        "thrown cylinder", box_mjcf((0.08, 0.06, 0.08), shape="cylinder"), 0.11, (0.3, 1.0, 0.2), ground=plane()
+    ),
     "thrown table": lambda: solid("thrown table", table_mjcf(), 0.12, (0.3, 1.0, 0.2), ground=plane()),
     "spinning box": lambda: solid("spinning box", box_mjcf((0.1, 0.08, 0.06)), 1.0, (0.1, 5.0, 0.1)),
 }

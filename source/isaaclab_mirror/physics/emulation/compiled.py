@@ -18,6 +18,8 @@ R = TypeVar("R")
 INTERPRETED = "ISAACLAB_MIRROR_INTERPRET"
 """Set in the environment, this runs the laws as plain Python: for a debugger, and for the test that both agree."""
 
+INTERPRETED_MODULES = ("__init__", "coverage", "emulator", "laws", "settings")
+"""Nothing in these is compiled."""
 KEPT = 3
 """So many states of the sources keep their machine code."""
 
@@ -51,7 +53,8 @@ def cache_folder(stated: str) -> str:
     """
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(file.read_bytes())
+        if file.stem not in INTERPRETED_MODULES:
+            digest.update(file.read_bytes())
     home = Path(stated or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "isaaclab-mirror"
     folder = home / f"emulation-{digest.hexdigest()[:16]}"
     try:

@@ -22,6 +22,8 @@ from isaaclab_mirror.physics.emulation.vectors import (
 
 PLANE, BOX, FIELD = 0, 1, 2
 """Kinds of ground."""
+STRAIGHT = 0.99
+"""cos 8.1°: a cylinder stands or lies within this of the ground's normal, or of the ground."""
 
 
 @compiled
@@ -93,12 +95,31 @@ def ground_surface(ground: Ground, heights: Floats, point: Three, sharp: bool) -
 
 
 @compiled
-def rim_point(shape: Shape, rotation: Floats, normal: Three, index: int) -> Vector:
-    """The point of a cylinder's lower or upper rim that lies deepest against a normal, in the cylinder's frame."""
-    local = turned_back(rotation, normal)
-    length = max(1e-9, math.hypot(local[0], local[1]))
-    half = -shape.rim_half if index == 0 else shape.rim_half
-    return (-local[0] / length * shape.rim_radius, -local[1] / length * shape.rim_radius, half)
+def rim_count(facing: Three) -> int:
+    """How many points a cylinder touches with, from the ground's normal in its frame: four, two or one.
+
+    Standing (axis within 8.1° of the normal) four of the lower rim, lying (within 8.1° of the ground) one of each rim,
+    else the deepest. Read from PhysX's contact reports at tilts from 0 to 89°.
+    """
+    return 4 if abs(facing[2]) > STRAIGHT else 2 if math.hypot(facing[0], facing[1]) > STRAIGHT else 1
+
+
+@compiled
+def rim_point(shape: Shape, facing: Three, count: int, index: int) -> Vector:
+    """One of those points in the cylinder's frame: the deepest first, the others of its rim each 90° on; of the upper
+    rim before the lower."""
+    length = math.hypot(facing[0], facing[1])
+    x, y = (-facing[0] / length, -facing[1] / length) if length > 1e-7 else (0.0, 1.0)
+    half = -math.copysign(shape.rim_half, facing[2])
+    if count == 2:
+        half = shape.rim_half if index == 0 else -shape.rim_half
+    elif index == 1:
+        x, y = -y, x
+    elif index == 2:
+        x, y = -x, -y
+    elif index == 3:
+        x, y = y, -x
+    return (shape.rim_radius * x, shape.rim_radius * y, half)
 
 
 @compiled
@@ -115,19 +136,20 @@ def touch(pair: Pair, world: World, position: Floats, rotation: Floats, found: T
     """Write one pair's contact points from row `pair.start` on; `pair.count` says how many.
 
     `position`, `rotation` are the shape's. Every point nearer than the contact offset counts. A sphere's contact lies
-    on the sphere, a corner's on the ground beneath it. Measured on planes: spheres, capsules and box feet within
-    PhysX's own noise.
+    on the sphere, a corner's on the ground beneath it, a cylinder's midway. Measured on planes: spheres, boxes and box
+    feet within PhysX's own noise.
     """
     shape, ground, heights = world.shapes[pair.shape_index], world.grounds[pair.ground_index], world.heights
     count, facing = shape.count, (0.0, 0.0, 1.0)
     if shape.rim:
-        _, facing = ground_surface(ground, heights, position, False)
-        count = 2
+        _, normal = ground_surface(ground, heights, position, False)
+        facing = turned_back(rotation, normal)
+        count = rim_count(facing)
     nearest = pair.offset_m - pair.rest_m if speculative else 0.0
     pair.count = 0
     for index in range(count):
         if shape.rim:
-            local = rim_point(shape, rotation, facing, index)
+            local = rim_point(shape, facing, count, index)
         else:
             row = world.points[shape.start + index]
             local = (row[0], row[1], row[2])
@@ -135,7 +157,8 @@ def touch(pair: Pair, world: World, position: Floats, rotation: Floats, found: T
         distance, normal = ground_surface(ground, heights, point, shape.radius == 0.0)
         gap = distance - shape.radius - pair.rest_m
         if gap <= nearest:
-            place = minus(point, times(shape.radius if shape.radius > 0.0 else distance, normal))
+            depth = 0.5 * distance if shape.rim else shape.radius if shape.radius > 0.0 else distance
+            place = minus(point, times(depth, normal))
             put_point(found[pair.start + pair.count], place, normal, gap)
             pair.count += 1
 

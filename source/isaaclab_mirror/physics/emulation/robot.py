@@ -152,7 +152,7 @@ def is_floating(model: Model) -> bool:
 
 def world_of(colliders: Colliders) -> World:
     """One thread's colliders: what a step writes into pairs and points is its own."""
-    points = np.where(colliders.shapes["rim"], 2, colliders.shapes["count"])
+    points = np.where(colliders.shapes["rim"], 4, colliders.shapes["count"])
     room = 1 + points[colliders.pairs["shape_index"]].sum()
     return World(
         shapes=colliders.shapes,
