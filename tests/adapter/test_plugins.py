@@ -107,6 +107,23 @@ def test_an_unknown_term_is_told_with_the_nearest_known_and_the_file_that_define
     assert '@observation_term("base_lin_veloc") in a file given with --plugin' in message
 
 
+def test_several_unknown_terms_are_told_together(go2: Recording):
+    contract = with_observation(go2.contract, "my_tasks.mdp:gait_clock")
+    contract = with_observation(contract, "my_tasks.mdp:foot_sight")
+    with pytest.raises(InputError) as told:
+        go2.adapter(contract)
+    message = str(told.value)
+    assert "2 terms are not known" in message
+    assert "gait_clock (my_tasks/mdp.py" in message
+    assert "foot_sight (my_tasks/mdp.py" in message
+
+
+def test_an_unknown_command_is_told_where_it_is_observed(go2: Recording):
+    command = replace(go2.contract.commands[0], func="my_tasks.mdp:DanceCommand")
+    with pytest.raises(InputError, match="unknown command term 'DanceCommand'"):
+        go2.adapter(replace(go2.contract, commands=(command,)))
+
+
 def test_an_unknown_reward_is_left_out_and_told(go2: Recording):
     reward = Term(name="dance", func="my_tasks.mdp.rewards:dancing", weight=1.0)
     adapter = go2.adapter(replace(go2.contract, rewards=(*go2.contract.rewards, reward)))

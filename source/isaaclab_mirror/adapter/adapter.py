@@ -25,6 +25,7 @@ import numpy as np
 from isaaclab_mirror.adapter.action_manager import ActionManager
 from isaaclab_mirror.adapter.arrays import Array
 from isaaclab_mirror.adapter.commands import Command
+from isaaclab_mirror.adapter.coverage import coverage
 from isaaclab_mirror.adapter.event_manager import Change, EventManager
 from isaaclab_mirror.adapter.motors import Commands, Motors
 from isaaclab_mirror.adapter.observation_manager import ObservationManager
@@ -77,6 +78,7 @@ class Adapter:
         load_built_in()
         if not contract.is_resolved:
             raise InputError("E124", contract.name, "the contract is not resolved: no robot yet", "resolve it first")
+        refuse_unknown(contract)
         self.contract = contract
         self.env_count = env_count
         layout = Layout.of(contract.joint_names, contract.body_names, joint_names, link_names)
@@ -99,6 +101,7 @@ class Adapter:
         for sensor in self.world.sensors.values():
             if isinstance(sensor, ContactSensor):
                 sensor.keeps_times = "air time" in self._needs
+        self.observations.ask_sizes()
         self._told = False
         """Whether the motors have the targets of this policy step."""
 
@@ -109,6 +112,7 @@ class Adapter:
                 command: Command = entry.make(term, self.world)
             except InputError as error:
                 self.missing.append(error.diagnostic)
+                self.world.broken_commands[term.name] = error
                 continue
             self.world.commands[term.name] = command
 
@@ -297,3 +301,13 @@ class Adapter:
     def max_episode_steps(self) -> int:
         """Policy steps of an episode; a very large number where the task has no end."""
         return self.world.max_episode_steps
+
+
+def refuse_unknown(contract: Contract) -> None:
+    """Several terms that the policy sees or acts by and nobody knows are refused together, not one after another."""
+    kinds = ("observation", "action", "actuator")
+    unknown = [term for term in coverage(contract).missing if term.kind in kinds]
+    if len(unknown) > 1:
+        listing = "; ".join(map(str, unknown))
+        hint = "write each in a file given with --plugin (docs/adapter.md)"
+        raise InputError("E120", contract.name, f"{len(unknown)} terms are not known: {listing}", hint)

@@ -87,7 +87,8 @@ class ObservationManager:
                 if group.name in world.contract.policy_groups:
                     raise
                 self.missing.append(error.diagnostic)
-        self._sizes: dict[str, dict[str, int]] = {}
+        self.sizes: dict[str, dict[str, int]] = {}
+        """group → term → values with history, of the policy's groups."""
 
     @property
     def needs(self) -> set[str]:
@@ -95,13 +96,10 @@ class ObservationManager:
         names = self._world.contract.policy_groups
         return {need for name in names for _, bound, _ in self.groups[name].terms for need in bound.needs}
 
-    @property
-    def sizes(self) -> dict[str, dict[str, int]]:
-        """group → term → values with history, of the groups computed so far, or found by asking the terms once."""
+    def ask_sizes(self) -> None:
+        """Ask every term of the policy's groups once, as Isaac Lab does: what is missing is told now."""
         for name in self._world.contract.policy_groups:
-            if name not in self._sizes:
-                self._sizes[name] = self._ask(self.groups[name])
-        return self._sizes
+            self.sizes[name] = self._ask(self.groups[name])
 
     def _ask(self, group: Group) -> dict[str, int]:
         found: dict[str, int] = {}

@@ -86,6 +86,8 @@ class World:
         self.physics_dt = contract.sim.dt
         self.episode_steps = np.zeros(env_count, dtype=int)
         self.commands: dict[str, Command] = {}
+        self.broken_commands: dict[str, InputError] = {}
+        """Those of the task that cannot be offered, and why."""
         self.sensors: dict[str, Sensor] = {}
         self.broken_sensors: dict[str, InputError] = {}
         """Those of the scene that cannot be offered, and why."""
@@ -219,6 +221,8 @@ class World:
 
     def command(self, name: str) -> Command:
         """A command term by name."""
+        if name in self.broken_commands:
+            raise self.broken_commands[name]
         if name not in self.commands:
             known = ", ".join(self.commands) or "none"
             raise InputError("E122", f"command {name}", f"there is no command {name!r}", f"there are: {known}")
