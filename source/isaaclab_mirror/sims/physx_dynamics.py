@@ -33,6 +33,9 @@ class PhysxDynamics:
         if floating:
             change[:3, :3], change[3:6, 3:6] = turn * frames.metres, turn
         change[base:, base:] = np.diag(columns.position_unit)
+        for first, own in columns.balls:
+            block = slice(base + first, base + first + 3)
+            change[block, block] = own
         self._inverse = np.linalg.inv(change) if size else change
         self._energy = frames.kilograms * frames.metres**2
         self._turn = turn

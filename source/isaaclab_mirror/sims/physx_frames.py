@@ -134,7 +134,25 @@ class Columns:
     hinges: NDArray[np.bool_]
     """(joints,): coordinates of their own, not part of a ball."""
     balls: tuple[tuple[int, Array], ...] = ()
-    """First column of a ball (canonical), and the quaternion of its joint frame in the link."""
+    """First column of a ball (canonical), and the matrix that turns PhysX's three into ours.
+
+    PhysX tells a ball's rotation vector and speed in the joint's frame, we (and MuJoCo) in the link's own axes.
+    """
+
+    def turned(self, values: Array) -> Array:
+        """PhysX's coordinates (envs, joints) as ours, balls in the axes of their link; in place."""
+        for first, turn in self.balls:
+            values[:, first : first + 3] = values[:, first : first + 3] @ turn.T
+        return values
+
+    def turned_back(self, values: Array) -> Array:
+        """The inverse, of a copy."""
+        if not self.balls:
+            return values
+        result = values.copy()
+        for first, turn in self.balls:
+            result[:, first : first + 3] = result[:, first : first + 3] @ turn
+        return result
 
 
 def columns_of(robot: Robot, stage: PhysxStage, dof_names: Sequence[str], body_names: Sequence[str]) -> Columns:
@@ -153,8 +171,9 @@ def columns_of(robot: Robot, stage: PhysxStage, dof_names: Sequence[str], body_n
             column = dofs.get(name, dofs.get(leaf + suffix))
             if column is not None:
                 if axis.kind is AxisKind.BALL and k == 0:
-                    frame = axis.extras.get("ball:frame_wxyz", (1.0, 0.0, 0.0, 0.0))
-                    balls.append((len(names), np.array(frame, dtype=float)))
+                    frame = np.array(axis.extras.get("ball:frame_wxyz", (1.0, 0.0, 0.0, 0.0)), dtype=float)
+                    sign = np.array(axis.extras.get("ball:sign", 1.0), dtype=float)
+                    balls.append((len(names), sign * batched.matrices(frame)))
                 names.append(name)
                 places.append(column)
                 canonical.append(place + k)

@@ -69,8 +69,8 @@ class Reader:
 
         raw, columns, frames, table = self.raw(), self._columns, self._frames, self._table
         contacts = self._contacts()
-        position = raw.joint_pos[:, columns.joints] * columns.position_unit
-        velocity = raw.joint_vel[:, columns.joints] * columns.position_unit
+        position = columns.turned(raw.joint_pos[:, columns.joints] * columns.position_unit)
+        velocity = columns.turned(raw.joint_vel[:, columns.joints] * columns.position_unit)
         root = int(columns.links[0])
         quat = frames.quaternions(raw.link_pose[:, root, 3:])
         of_com = frames.vectors(raw.link_velocity[:, root, :3], frames.metres)

@@ -82,6 +82,7 @@ class PhysxDrives:
 
     def _write(self, name: str, values: Array, unit: Array) -> None:
         out = self._out[name]
+        values = self._columns.turned_back(values)
         out[:, self._columns.joints] = values if self._same_units else values / unit
         if out.size:
             self._engine.write(name, out)
@@ -121,6 +122,6 @@ class PhysxDrives:
         if len(columns.joints):
             for name, values in (("DOF_POSITION", position), ("DOF_VELOCITY", velocity)):
                 whole = np.zeros(engine.shape(name), np.float32)
-                whole[rows[:, None], columns.joints] = values / columns.position_unit
+                whole[rows[:, None], columns.joints] = columns.turned_back(values) / columns.position_unit
                 engine.write(name, whole, index)
         engine.update_kinematics()

@@ -18,7 +18,7 @@ from isaaclab_mirror.formats.usd.topology import JointRecord
 from isaaclab_mirror.formats.usd.values import UNLIMITED, authored, axis_token, bound, limit, number, plain, value
 from isaaclab_mirror.robot.drives import Drive, DriveType
 from isaaclab_mirror.robot.joints import Axis, AxisKind, JointDynamics, JointLimits, JointType
-from isaaclab_mirror.rotations import Pose, Vec3, rotate
+from isaaclab_mirror.rotations import Pose, Quat, Vec3, quat_multiply, rotate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -280,9 +280,19 @@ def _mujoco(stage: UsdRobotStage, record: Record) -> Mapping[str, object]:
     return found
 
 
+BALL_FRAMES: Mapping[str, Quat] = {
+    "X": (1.0, 0.0, 0.0, 0.0),
+    "Y": (0.5, 0.5, 0.5, 0.5),
+    "Z": (0.5, 0.5, -0.5, 0.5),
+}
+"""PhysX's frame of a spherical joint in the authored one, by `physics:axis` (measured): its first coordinate turns
+about the axis; the others about z and x (Y), about −x and −y (Z)."""
+
+
 def _spherical(stage: UsdRobotStage, record: Record, frame: Pose, sign: float, name: str) -> tuple[Axis, ...]:
     """A ball joint; its cone limits become MuJoCo's one cone."""
     prim, file = record.prim, stage.file
+    turn = BALL_FRAMES[axis_token(prim, "physics:axis", "X", file)]
     cones = [limit(prim, f"physics:coneAngle{i}Limit", file) for i in (0, 1)]
     stated = [c for c in cones if c is not None and c >= 0.0]
     return (
@@ -295,7 +305,7 @@ def _spherical(stage: UsdRobotStage, record: Record, frame: Pose, sign: float, n
             drives=_ball_drives(stage, record),
             mujoco=_mujoco(stage, record),
             source=stage.source(prim),
-            extras={**_extras(record), "ball:frame_wxyz": frame.quat_wxyz, "ball:sign": sign},
+            extras={**_extras(record), "ball:frame_wxyz": quat_multiply(frame.quat_wxyz, turn), "ball:sign": sign},
         ),
     )
 
