@@ -57,6 +57,8 @@ class Command:
         """Once per policy step, after resets."""
         self.measure(world)
         self.time_left -= dt
+        if self.fixed.all():
+            return
         rows = np.flatnonzero((self.time_left <= 0.0) & ~self.fixed)
         if len(rows):
             self._draw(world, rows)
