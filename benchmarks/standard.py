@@ -48,6 +48,27 @@ DYNAMIC = {
     "resting contact force": "contact force, %",
     "tracking": "tracking, mrad",
 }
+TESTS = """`isaaclab-mirror validate robot.usd [--fidelity …] [--only GROUPS] [--plots DIR] [--json FILE]` loads the \
+robot in PhysX and in MuJoCo, in a process of its own, and runs six groups of tests. Those of the standard decide the \
+verdict (exit code 1); the others, marked *reported*, warn.
+
+| group | what | how |
+|---|---|---|
+| `static` | names, masses, centres of mass, limits, gains, driven joints, FK, Jacobian, mass matrix, bias, IK | 50 random \
+configurations within the limits, random velocities and base attitudes; IK by damped least squares on both models from \
+one seed |
+| `fall` | velocity of the centre of mass after 2 s | all joints rigid, a fixed base freed, 30 m up |
+| `swing` | up to three hinges as pendulums, 10 s | every other joint rigid, drives off; gravity is turned so that the \
+middle of the joint's range is the rest |
+| `drives` | step response (*reported*), tracking of a 0.2–2 Hz sweep | base held in the air, nothing touches; amplitudes \
+within half of what drives and speed limits allow; joints without a drive get test gains |
+| `stand` | contact force at rest; height and attitude of the base (*reported*) | dropped from 2 cm, 3 s, the last one \
+counts |
+| `slip` | speed down slopes of 10° and 35° after 1 s (*reported*) | gravity is turned |
+
+A test is skipped, with the reason, where it does not apply, where the robot topples or does not come to rest in PhysX, \
+and where PhysX started 1e-5 away differs from itself by more than the limit. `validate A B` and `--round-trip \
+mjcf|urdf` compare two files by name instead, both in MuJoCo's double precision."""
 SCALE = {"free fall, velocity": 100, "passive swing": 100, "resting contact force": 100, "tracking": 1000}
 
 
@@ -128,6 +149,8 @@ def page(chosen: Sequence[Robot], fidelities: Sequence[str]) -> tuple[str, bool]
         "PhysX computes and stores in float32, so its own figures are no finer than about 1e-7 of a number near 1; the "
         "standard's 1e-6 m is judged at 1e-5 for that. The mass matrix includes armature on both sides (PhysX's leaves "
         "it out, it is added there).",
+        "## The tests",
+        TESTS,
         "## Summary",
         _summary(results),
         "## 5.1 Kinematics and inertia",
