@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from isaaclab_mirror.adapter.arrays import rotate
 from isaaclab_mirror.diagnostics import InputError
 from isaaclab_mirror.envs.episodes import Plan, run_episodes
+from isaaclab_mirror.envs.measuring import feet_of
+from isaaclab_mirror.envs.opening import open_mirror
 from isaaclab_mirror.envs.rows import nominal_start
 from isaaclab_mirror.sims.state import Start
 
@@ -165,3 +168,22 @@ def test_pushes_are_left_out_unless_asked_for(contract, pendulum):
     events = (*contract.events, replace(push, params={"velocity_range": {"x": (0.5, 0.5)}}))
     quiet, loud = (pendulum(contract={"events": events}, pushes=pushes) for pushes in (False, True))
     assert [len(m.contract.events) for m in (quiet, loud)] == [1, 2]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("folder", "feet"),
+    [
+        ("go2-velocity-robot_lab", {"FL_calf", "FR_calf", "RL_calf", "RR_calf"}),
+        ("h1-velocity-flat-isaaclab", {"left_ankle_link", "right_ankle_link"}),
+    ],
+)
+def test_feet_are_the_ends_of_chains_with_the_middle_of_their_lowest_shape(shared, folder: str, feet: set[str]):
+    with open_mirror(shared / "policies" / folder) as mirror:
+        mirror.starts = nominal_start(mirror.contract)
+        mirror.reset()
+        found = feet_of(mirror)
+        assert {mirror.simulator.link_names[column] for column in found} == feet
+        for column, point in found.items():
+            place = rotate(mirror.state.link_quat_wxyz[0, column], np.array(point)) + mirror.state.link_pos_w[0, column]
+            assert place[2] < 0.2  # the quadruped is dropped from 0.11 m

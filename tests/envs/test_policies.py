@@ -48,6 +48,8 @@ def test_it_walks_twenty_seconds_on_its_own_model(shared: Path, name: str):
     assert (episode.fell, episode.seconds) == (False, pytest.approx(20.0))
     assert episode.lin_vel_error is not None
     assert episode.lin_vel_error < 0.2
+    assert episode.foot_slip_mps is not None
+    assert episode.foot_slip_mps < 0.2
 
 
 @pytest.mark.parametrize("name", [name for name, usd in OTHERS.items() if usd])

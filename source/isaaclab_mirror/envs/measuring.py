@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isaaclab_mirror.adapter.arrays import Array, heading, rotate_back, wrap_to_pi
+from isaaclab_mirror.adapter.arrays import Array, heading, rotate, rotate_back, wrap_to_pi
 from isaaclab_mirror.envs.commanding import velocity_command
 from isaaclab_mirror.envs.mirror import Mirror, Step
 from isaaclab_mirror.sims.state import State
@@ -22,6 +22,8 @@ EXPLODED, UNSEEN = "exploded", "nan observation"
 FAILURES = (EXPLODED, UNSEEN)
 SLIP_EVERY = 5
 """Policy steps between two looks at the feet: the poses of all links cost more than everything else measured."""
+NEAR = 0.6
+"""Share of the height of the highest link: generous, as only what touches counts and a start may be random."""
 TOUCH_N = 1.0
 """A link that feels more than this touches."""
 
@@ -47,7 +49,7 @@ class Episode:
     energy_j: float
     """∫ Σ |τ·q̇| dt."""
     foot_slip_mps: float | None
-    """Mean horizontal speed of links at the ends of chains while they touch."""
+    """Mean horizontal speed of the feet, level with the ground, while they touch; None without feet."""
     message: str = ""
     reward_terms: dict[str, float] = field(default_factory=dict[str, float])
 
@@ -116,8 +118,9 @@ class Measure:
         self._told = np.zeros((n, 3))
         """The command of the last step."""
         self._terms: dict[str, Array] = {}
-        self._feet = ends_of_chains(mirror) if slip and self._floating else np.zeros(0, dtype=int)
-        self._coms = mirror.simulator.centers_of_mass()[self._feet]
+        feet = feet_of(mirror) if slip and self._floating else {}
+        self._feet = np.array(list(feet), dtype=int)
+        self._soles = np.array(list(feet.values())).reshape(-1, 3)
         self._looks = 0
         self._slip, self._touched = np.zeros(n), np.zeros(n)
 
@@ -161,17 +164,13 @@ class Measure:
             self._touched += touching.sum(axis=1)
 
     def _contact_speeds(self, state: State) -> Array:
-        """Horizontal velocity of the point of each foot that is level with the ground, under its centre of mass."""
+        """Horizontal velocity of each foot where it is level with the ground, under the middle of its lowest shape."""
         links, feet = state.links, self._feet
-        w, x, y, z = np.moveaxis(links.quat_wxyz[:, feet], -1, 0)
-        a, b, c = self._coms.T
-        above = (
-            links.pos_w[:, feet, 2] + 2 * (x * z - w * y) * a + 2 * (y * z + w * x) * b + (1 - 2 * (x * x + y * y)) * c
-        )
-        drop, spin = self._mirror.contract.sim.terrain.height - above, links.ang_vel_w[:, feet]
-        velocity = links.com_lin_vel_w[:, feet, :2].copy()
-        velocity[..., 0] += spin[..., 1] * drop  # ω × (0, 0, drop)
-        velocity[..., 1] -= spin[..., 0] * drop
+        arm = rotate(links.quat_wxyz[:, feet], np.broadcast_to(self._soles, (len(self.alive), len(feet), 3)))
+        drop = self._mirror.contract.sim.terrain.height - links.pos_w[:, feet, 2]
+        spin, velocity = links.ang_vel_w[:, feet], links.lin_vel_w[:, feet, :2].copy()
+        velocity[..., 0] += spin[..., 1] * drop - spin[..., 2] * arm[..., 1]  # ω × (x, y, drop)
+        velocity[..., 1] += spin[..., 2] * arm[..., 0] - spin[..., 0] * drop
         return velocity
 
     def _end(self, step: Step, counted: Array) -> None:
@@ -246,12 +245,21 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def ends_of_chains(mirror: Mirror) -> Array:
-    """Columns of the links that touch the ground in a normal gait: those with the lowest ends at the start.
+def feet_of(mirror: Mirror) -> dict[int, tuple[float, float, float]]:
+    """Column of each link at the end of a chain that begins near the ground → middle of its lowest collider.
 
-    Links whose frame stands in the lower fifth of the robot's height.
+    In the link's frame [m].
     """
-    state = mirror.state
-    heights = state.link_pos_w[0, :, 2] - mirror.contract.sim.terrain.height
-    top = float(heights.max())
-    return np.flatnonzero(heights < 0.2 * top) if top > 0 else np.zeros(0, dtype=int)
+    robot, state, names = mirror.robot, mirror.state, list(mirror.simulator.link_names)
+    ground, parents = mirror.contract.sim.terrain.height, {joint.parent for joint in mirror.robot.joints}
+    top = float(state.link_pos_w[0, :, 2].max()) - ground
+    lowest: dict[int, tuple[float, tuple[float, float, float]]] = {}
+    for geom in robot.geoms:
+        if geom.collision is None or geom.link is None or geom.link in parents or geom.link not in names:
+            continue
+        column = names.index(geom.link)
+        place = rotate(state.link_quat_wxyz[0, column], np.asarray(geom.pose.pos)) + state.link_pos_w[0, column]
+        height = float(place[2]) - ground
+        if height < NEAR * top and height < lowest.get(column, (np.inf,))[0]:
+            lowest[column] = (height, geom.pose.pos)
+    return {column: point for column, (_, point) in sorted(lowest.items())}
