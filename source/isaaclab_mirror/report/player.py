@@ -115,8 +115,9 @@ class MirrorPlayer:
         episode, state = self._measure.episode(0, self._episode, self._seed), self._mirror.state
         shown = {"episode": str(self._episode), "time": f"{episode.seconds:.1f} s"}
         if episode.command:
-            command, mean = episode.command, (*episode.mean_lin_vel_b[:2], episode.mean_ang_vel_b[2])
-            shown["commanded"] = " ".join(f"{x:+.2f}" for x in command)
+            shown["commanded"] = " ".join(f"{x:+.2f}" for x in episode.command)
+        if episode.command and episode.mean_lin_vel_b:
+            mean = (*episode.mean_lin_vel_b[:2], episode.mean_ang_vel_b[2])
             shown["mean velocity"] = " ".join(f"{x:+.2f}" for x in mean)
         shown["height"] = f"{state.root_pos_w[0, 2]:.3f} m"
         if self._last:
