@@ -110,7 +110,7 @@ def record(sim: Simulator, motion: Motion, raise_m: float = 0.0) -> Run:
 
 def physx(motion: Motion, raise_m: float = 0.0) -> Run:
     """In PhysX."""
-    with PhysxSim(motion.robot, settings=motion.settings) as sim:
+    with PhysxSim(motion.robot, settings=motion.settings, threads=0) as sim:
         return record(sim, motion, raise_m)
 
 
