@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 ENVIRONMENTS = "/isaaclab_mirror_envs"
+MANY, CORES = 256, 8
+"""From so many environments, on so many cores, worker threads may pay. On two busy cores a step of one Go2 takes 0.11 ms
+without and 5 ms with them, of 64 4 and 9 ms, of 512 22 and 31 ms."""
 
 
 class PhysxSim:
@@ -77,7 +81,9 @@ class PhysxSim:
     ) -> None:
         """Load a USD file, or the file that a robot model was read from (with the same `read` options).
 
-        `timeout_s`: how long an isolated PhysX may take for one step before it is taken for hung.
+        `threads` of PhysX (None: none, or on many cores for many environments its own choice) holds for the first of a process, and
+        for each that is isolated. `timeout_s`: how long an isolated PhysX may take for one step before it is taken for
+        hung.
         """
         import numpy as np
 
@@ -87,6 +93,8 @@ class PhysxSim:
         self.robot = load_robot(source, read, base_pose)
         self.settings = settings or resolve_settings(self.robot)
         self.env_count = env_count
+        if threads is None and (env_count < MANY or len(os.sched_getaffinity(0)) < CORES):
+            threads = 0
         self.diagnostics = Diagnostics()
         """A start inside the ground."""
         self._report_ground()
