@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENTS = "/isaaclab_mirror_envs"
 MANY, CORES = 256, 8
-"""From so many environments, on so many cores, worker threads may pay. On two busy cores a step of one Go2 takes 0.11 ms
-without and 5 ms with them, of 64 4 and 9 ms, of 512 22 and 31 ms."""
+"""From so many environments, on so many cores, worker threads may pay. On two busy cores a step of one Go2 takes
+0.11 ms without and 5 ms with them, of 64 4 and 9 ms, of 512 22 and 31 ms."""
 
 
 class PhysxSim:
@@ -81,9 +81,9 @@ class PhysxSim:
     ) -> None:
         """Load a USD file, or the file that a robot model was read from (with the same `read` options).
 
-        `threads` of PhysX (None: none, or on many cores for many environments its own choice) holds for the first of a process, and
-        for each that is isolated. `timeout_s`: how long an isolated PhysX may take for one step before it is taken for
-        hung.
+        `threads` of PhysX holds for the first of a process, and for each that is isolated; None: none, or on many cores
+        for many environments its own choice. `timeout_s`: how long an isolated PhysX may take for one step before it is
+        taken for hung.
         """
         import numpy as np
 
