@@ -7,7 +7,7 @@ import pytest
 
 from isaaclab_mirror.physics.drives import step_damping
 from isaaclab_mirror.robot.drives import Drive
-from tests.usda import COLLIDER, FACES, TETRAHEDRON, Converted, Usda, arm, lone, prim
+from tests.usda import COLLIDER, FACES, TETRAHEDRON, Converted, Usda, arm, body, cube, joint, lone, prim, robot, stage
 
 ROBOTS = {
     "go2": "unitree_go2/unitree_go2_physx.usda",
@@ -151,3 +151,17 @@ def test_a_velocity_limit_is_kept_for_the_simulator_and_counted_as_lost(usda: Us
     assert made.result.fidelity.row("velocity limits").lost == 1
     assert "elbow=1.57" in bytes(made.model.text_data).decode()
     assert "CDATA" not in made.xml  # MuJoCo 3.4 finds no text in it
+
+
+def test_a_moving_link_of_mujocos_dialect_with_nothing_to_weigh_gets_the_smallest_mass(usda: Usda):
+    # dm_control's fish: its ellipsoids are lost on the way to USD, and its tail is left without mass
+    text = stage(
+        robot(
+            body("base", cube("c0"), "float physics:mass = 1", "float3 physics:diagonalInertia = (1, 1, 1)"),
+            prim("Xform", "tail", apis=("PhysicsRigidBodyAPI",)),
+            joint("Revolute", "j", "base", "tail", apis=("MjcJointAPI",)),
+        )
+    )
+    made = usda.convert(text)
+    assert made.model.body("tail").mass[0] == 1e-6
+    assert "E004" in made.codes

@@ -24,6 +24,9 @@ from isaaclab_mirror.formats.options import WriteOptions
 from isaaclab_mirror.physics.lowered import Lowered
 from isaaclab_mirror.robot.model import Robot
 
+SMALLEST_MASS_KG = 1e-6
+"""What the conversion standard gives a link without mass."""
+SMALLEST_MOMENT_KGM2 = 1e-9
 MANY_LINKS = 500
 """From here on, where MjSpec's elements lie in memory decides how long they take to add."""
 DEEPEST = 496
@@ -94,7 +97,7 @@ def _write(lowered: Lowered, target: Path, options: WriteOptions, found: Diagnos
     """The robot's own file and its assets."""
     spec, files = build_spec(lowered, target.parent, options, found, fidelity)
     try:
-        spec.compile()
+        _compile(spec, lowered.robot, found)
     except ValueError as error:
         why = f"MuJoCo cannot compile the robot: {_short(error, target.parent)}"
         raise InputError("E033", _place(lowered.robot, error), why, "look at the element it names") from None
@@ -102,6 +105,32 @@ def _write(lowered: Lowered, target: Path, options: WriteOptions, found: Diagnos
         found.warn("E034", "MuJoCo", "this build writes six digits only")
     target.write_text(without_noise(spec.to_xml()), encoding="utf-8")
     return [target, *files]
+
+
+def _compile(spec: Any, robot: Robot, found: Diagnostics) -> None:
+    """Compile; a moving link of which the source says no mass, and that has nothing to weigh, gets the smallest."""
+    stated = {link.name: link.inertia is not None for link in robot.links}
+    while True:
+        try:
+            spec.compile()
+            return
+        except ValueError as error:
+            named = re.search(r"mass and inertia of moving bodies.*Element name '(.*)', id \d+", str(error), re.DOTALL)
+            if named is None or stated.get(named.group(1), True):
+                raise
+        link = robot.link(named.group(1))
+        stated[link.name] = True
+        body = spec.body(link.name)
+        body.explicitinertial = True
+        body.mass = SMALLEST_MASS_KG
+        body.inertia = [SMALLEST_MOMENT_KGM2] * 3
+        body.ipos, body.iquat = [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]
+        found.warn(
+            "E004",
+            str(link.source or link.name),
+            f"a moving link without mass and without anything to weigh: written with {SMALLEST_MASS_KG:g} kg",
+            "author physics:mass, or the geometry that was lost on the way to USD",
+        )
 
 
 def _refuse_depth(robot: Robot) -> None:
