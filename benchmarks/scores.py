@@ -277,11 +277,12 @@ def times_section() -> list[str]:
             f"| {line['name']} | {line['middle']:.3g}{line['unit']} | {low:.3g} – {high:.3g}"
             f" | {line['at_most']:g}{line['unit']} | {mark} |"
         )
-    text += [
-        "",
-        "| from process start | robots | CPU, s | wall, s | ours on the same: CPU, s | wall, s |",
-        "|---|---|---|---|---|---|",
-    ]
+    if found["totals"]:
+        text += [
+            "",
+            "| from process start | robots | CPU, s | wall, s | ours on the same: CPU, s | wall, s |",
+            "|---|---|---|---|---|---|",
+        ]
     for line in found["totals"]:
         text.append(
             f"| {line['peer']} | {line['robots']} | {line['peer_cpu_s']:.1f} | {line['peer_wall_s']:.1f}"
