@@ -48,7 +48,6 @@ CASES = (
     Case("unitree_go2", "corpus/unitree_go2/unitree_go2_physx.usda", tuple(a for s in GO2 for a in ("--start", s))),
     Case("go2_held", "corpus-layered/go2_flat_urdf/go2_flat_urdf.usda", ("--set", "fix_base=true")),
     Case("gate_sliding", "corpus-native/gate_sliding/gate_sliding.usd"),
-    Case("rizon4s_grav", "corpus-native/rizon4s_grav/Rizon4s_with_Grav.usd"),
 )
 
 

@@ -17,6 +17,7 @@ from isaaclab_mirror.calibration.calibrate import (
     CalibrationOptions,
     Gap,
     _recorded,
+    _refuse_unstable,
     calibrate_robot,
 )
 from isaaclab_mirror.calibration.fit import Problem, fit
@@ -169,6 +170,7 @@ def test_a_fit_finds_numbers_that_were_hidden(cartpole: Bed):
     hidden[names["hinge_1 damping"]] = 0.2
     truth = [as_recording(m) for m in cartpole.rollouts.run([cartpole.changer.changed(hidden)])[0]]
     problem = Problem(
+        names=cartpole.sim.joint_names,
         rollouts=cartpole.rollouts,
         truth=truth,
         changer=cartpole.changer,
@@ -189,6 +191,7 @@ def test_a_fit_stays_within_its_bounds(cartpole: Bed):
     x[first] = np.log(0.1)  # the bound is 0.3
     truth = [as_recording(m) for m in cartpole.rollouts.run([cartpole.changer.changed(x)])[0]]
     problem = Problem(
+        names=cartpole.sim.joint_names,
         rollouts=cartpole.rollouts,
         truth=truth,
         changer=cartpole.changer,
@@ -284,6 +287,23 @@ def test_a_state_that_explodes_in_physx_is_no_truth_to_fit(cartpole: Bed):
 
     with pytest.raises(InputError, match="exploded at joint 'slider'"):
         _recorded(Exploding(), cartpole.rollouts.trials, lambda _: None)  # type: ignore[arg-type]
+
+
+def test_a_robot_that_is_unstable_in_mujoco_is_refused_with_joint_and_time(cartpole: Bed):
+    stiff = cartpole.changer.changed(np.zeros(len(cartpole.parameters)))
+    stiff.actuator_gainprm[:, 0], stiff.actuator_biasprm[:, 1] = 1e7, -1e7
+    stiff.actuator_forcelimited[:] = 0
+    truth = [as_recording(m) for m in cartpole.rollouts.run([cartpole.sim.model])[0]]
+    problem = Problem(
+        names=cartpole.sim.joint_names,
+        rollouts=cartpole.rollouts,
+        truth=truth,
+        changer=ModelChanger(stiff, cartpole.parameters, cartpole.actuators),
+        parameters=cartpole.parameters,
+        weights=np.ones(2),
+    )
+    with pytest.raises(InputError, match=r"E055.*joint '\w+' runs away"):
+        _refuse_unstable(problem)
 
 
 def test_a_start_of_a_joint_that_is_not_there_is_refused_by_name(data: Path):

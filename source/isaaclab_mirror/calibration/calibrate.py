@@ -40,6 +40,8 @@ FLOOR = Ground(
 )
 """As Isaac Lab's velocity tasks have it: the robot's own friction is what acts, and what is fitted."""
 SECONDS = 2.0
+RUNAWAY = 100.0
+"""[rad or m] from PhysX: no motion but an explosion."""
 NEAR_LIMIT = 1e-3
 """A joint that PhysX brought this near to a limit [rad or m] touched it."""
 
@@ -150,11 +152,19 @@ def calibrate_robot(file: Path, options: CalibrationOptions | None = None, repor
 
         def problem(some: tuple[Trial, ...], recorded: list[Recording]) -> Problem:
             rollouts = Rollouts(mujoco, names, some, bench.ticks_per)
-            return Problem(rollouts=rollouts, truth=recorded, changer=changer, parameters=parameters, weights=weights)
+            return Problem(
+                names=tuple(names),
+                rollouts=rollouts,
+                truth=recorded,
+                changer=changer,
+                parameters=parameters,
+                weights=weights,
+            )
 
         count = len(sets.train)
         training, judging = problem(sets.train, truth[:count]), problem(sets.held_out, truth[count:])
         try:
+            _refuse_unstable(training)
             found = fit(training, steps=options.steps, progress=lambda share: say("fit", 0.2 + 0.75 * share))
             gaps = [*_gaps(training, found.x, [None] * count, held_out=False)]
             gaps += _gaps(judging, found.x, noise, held_out=True)
@@ -224,6 +234,26 @@ def _refuse_idle(facts: JointFacts, file: Path) -> None:
             "there is nothing to fit: no joint has a drive that could move it",
             "give the joints drives with gains and a maxForce above 0 in the USD",
         )
+
+
+def _refuse_unstable(problem: Problem) -> None:
+    """Where MuJoCo runs away from the start, no small change brings it back."""
+    import numpy as np
+
+    for trial, motion, truth in zip(
+        problem.rollouts.trials, problem.motions([np.zeros(len(problem.parameters))])[0], problem.truth, strict=True
+    ):
+        count = min(len(motion.joint_pos), len(truth.joint_pos))
+        away = np.abs(motion.joint_pos[:count] - truth.joint_pos[:count])
+        if not (away < RUNAWAY).all():
+            tick, column = np.argwhere(~(away < RUNAWAY))[0]
+            raise InputError(
+                "E055",
+                "MuJoCo",
+                f"fidelity physx is unstable on this robot: joint {problem.names[column]!r} runs away in "
+                f"{trial.name!r} after {truth.time_s[tick]:.3g} s: there is nothing to start a fit from",
+                "more steps of MuJoCo per step of PhysX may hold it: --set mujoco_substeps=8",
+            )
 
 
 def _lowest(mujoco: MujocoSim) -> float | None:

@@ -27,6 +27,8 @@ STEPS = 12
 class Problem:
     """Trials in MuJoCo, what PhysX did in them, and what may be changed."""
 
+    names: Sequence[str]
+    """Joints, as the trials order them."""
     rollouts: Rollouts
     truth: Sequence[Recording]
     changer: ModelChanger
