@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isaaclab_mirror.diagnostics import Diagnostics, InputError
-from isaaclab_mirror.physics.emulation.compiled import COMPILED
+from isaaclab_mirror.physics.emulation.compiled import COMPILED, cache_folder
 from isaaclab_mirror.physics.emulation.coverage import Gap
 from isaaclab_mirror.physics.emulation.emulator import PhysxStep
 from isaaclab_mirror.physics.emulation.laws import Laws
@@ -152,13 +154,19 @@ class EmulatedStepper:
         self._step.set_joints(**values)
 
 
+def _is_kept() -> bool:
+    """Whether the machine code of a whole step is on disk already."""
+    numba: Any = importlib.import_module("numba")
+    return any(Path(cache_folder(numba.config.CACHE_DIR)).rglob("*.run_batch-*.nbc"))
+
+
 @contextlib.contextmanager
 def _saying_that_it_compiles() -> Iterator[None]:
     """One line where the first step takes long: its laws become machine code, once per installation."""
     words = "compiling PhysX's solver step for this machine: a minute, once …\n"
     timer = threading.Timer(PATIENCE_S, sys.stderr.write, (words,))
     timer.daemon = True
-    if COMPILED:
+    if COMPILED and not _is_kept():
         timer.start()
     try:
         yield
