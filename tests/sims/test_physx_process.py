@@ -103,11 +103,12 @@ def test_a_hang_ends_after_the_timeout(cartpole: Path):
     assert not alive(child)
 
 
+@pytest.mark.slow
 def test_a_long_call_that_keeps_stepping_is_no_hang(go2: Path):
-    with PhysxSim(go2, env_count=64, isolated=True, timeout_s=1.0) as sim:
+    with PhysxSim(go2, env_count=64, isolated=True, timeout_s=6.0) as sim:
         start = time.monotonic()
-        while time.monotonic() - start < 1.5:  # more than the timeout in one call
-            sim.step(400)
+        while time.monotonic() - start < 7.0:  # more than the timeout in one call
+            sim.step(1600)
         assert np.isfinite(sim.read().joint_pos).all()
 
 
