@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 ENGINE = "MuJoCo"
 PATIENCE_S = 2.0
 """What takes longer is announced."""
+REACHED_MPS = 50.0
+"""Bounds of links' linear speed above this are never met."""
 SHOWN = 3
 """So many names of what one gap concerns are written out."""
 
@@ -241,6 +243,11 @@ def _gaps(robot: Robot | None, settings: SimSettings) -> list[Gap]:
         Gap(f"material {material.name}", "contacts do not bounce", True)
         for material in robot.contact_materials
         if material.restitution > 0.0
+    ]
+    gaps += [
+        Gap(f"link {link.name}", "its linear speed is not bounded", True)
+        for link in robot.links
+        if link.max_linear_velocity is not None and link.max_linear_velocity < REACHED_MPS
     ]
     gaps += [
         Gap(f"joint {axis.name}", "passive springs are not PhysX's", True)
