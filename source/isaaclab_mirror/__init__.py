@@ -9,11 +9,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from isaaclab_mirror.contract.loading import load_contract as load_contract
     from isaaclab_mirror.conversion import ConversionOptions as ConversionOptions
     from isaaclab_mirror.conversion import ConversionResult as ConversionResult
     from isaaclab_mirror.conversion import convert as convert
     from isaaclab_mirror.conversion import inspect_robot as inspect_robot
-    from isaaclab_mirror.contract.loading import load_contract as load_contract
     from isaaclab_mirror.diagnostics import InputError as InputError
     from isaaclab_mirror.envs.mirror_env import MirrorEnv as MirrorEnv
     from isaaclab_mirror.envs.mirror_vector_env import MirrorVectorEnv as MirrorVectorEnv
