@@ -105,8 +105,8 @@ class Browser:
     def type_into(self, label: str, value: str) -> None:
         """The number box of a slider."""
         script = (
-            "(() => { const l = [...document.querySelectorAll('label, div, span')].find(e => e.children.length === 0"
-            f" && e.innerText === {label!r}); if (!l) return null; let e = l; let i = null;"
+            "(() => { const l = [...document.querySelectorAll('label')].find(e =>"
+            f" e.innerText === {label!r}); if (!l) return null; let e = l; let i = null;"
             " for (let k = 0; k < 6 && !i; k++) { e = e.parentElement; i = e.querySelector('input[type=text]'); }"
             " if (!i) return null; i.focus(); i.select(); return true; })()"
         )
