@@ -54,6 +54,9 @@ class UsdConverterBaseCfg(AssetConverterBaseCfg):
     visuals: bool = True
     """Whether to convert visual geometry. Defaults to True."""
 
+    cooked: bool = False
+    """Whether mesh colliders are written as PhysX cooks them, read back from PhysX itself. Defaults to False."""
+
     joint_friction: str = "dynamic"
     """What the joint friction of PhysX becomes. Defaults to ``"dynamic"``.
 
